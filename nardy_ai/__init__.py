@@ -1,0 +1,59 @@
+"""Trains, evaluates and benchmarks bots for the nardy family of games.
+
+The public names below are loaded when first used: `import nardy_ai` takes a few milliseconds and imports neither
+numpy nor numba nor torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nardy_ai.bots import best_afterstates as best_afterstates
+    from nardy_ai.bots import load_bot as load_bot
+    from nardy_ai.errors import NardyError as NardyError
+    from nardy_ai.movegen.generate import Afterstates as Afterstates
+    from nardy_ai.movegen.generate import afterstates as afterstates
+    from nardy_ai.notation import parse_position as parse_position
+    from nardy_ai.rules import MatchOptions as MatchOptions
+    from nardy_ai.rules import RuleSet as RuleSet
+    from nardy_ai.rules import find_rules as find_rules
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "Afterstates": "nardy_ai.movegen.generate",
+    "MatchOptions": "nardy_ai.rules",
+    "NardyError": "nardy_ai.errors",
+    "RuleSet": "nardy_ai.rules",
+    "afterstates": "nardy_ai.movegen.generate",
+    "best_afterstates": "nardy_ai.bots",
+    "find_rules": "nardy_ai.rules",
+    "load_bot": "nardy_ai.bots",
+    "parse_position": "nardy_ai.notation",
+}
+
+__all__ = [
+    "Afterstates",
+    "MatchOptions",
+    "NardyError",
+    "RuleSet",
+    "__version__",
+    "afterstates",
+    "best_afterstates",
+    "find_rules",
+    "load_bot",
+    "parse_position",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module at first use (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

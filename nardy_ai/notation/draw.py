@@ -1,0 +1,105 @@
+"""A board as text for a terminal. The side on roll is X, sits at the bottom and moves home to the bottom right.
+
+Both geometries have the same picture: points are the numbers of the side on roll, 13..24 above, 12..1 below.
+"""
+
+from nardy_ai.boards import BAR, FACING, OFF, Boards, finished, pip_counts
+from nardy_ai.notation.position import Position, check_position
+from nardy_ai.rules import RuleSet
+
+_TALLEST = 5
+_MARKS = ("X", "O")
+_UPPER = (range(13, 19), range(19, 25))
+_LOWER = (range(12, 6, -1), range(6, 0, -1))
+_CELL = 3
+
+
+def draw_board(
+    position_or_board: Position | Boards,
+    rules: RuleSet,
+    *,
+    names: tuple[str, str] = ("", ""),
+    cube: bool = True,
+) -> str:
+    """A drawn board, 13 lines without a last newline. Raises BoardError.
+
+    position_or_board: a `Position`, or a board `int8[2, 26]` with row 0 on roll. names: of row 0's side and of the
+    other. cube: whether to say where the cube is. A stack of more than five shows its height. The bar is drawn where
+    checkers can be hit, each side's in its own half.
+    """
+    position = position_or_board if isinstance(position_or_board, Position) else Position(position_or_board)
+    check_position(position.board, rules)
+    upper = [_line(position.board, rules, _UPPER, 1, depth) for depth in range(_TALLEST)]
+    lower = [_line(position.board, rules, _LOWER, 0, depth) for depth in reversed(range(_TALLEST))]
+    blank = " " * (_CELL * 6)
+    middle = f"|{blank}|BAR|{blank}|" if rules.closed_by > 1 else f"|{blank}|{blank}|"
+    labels = [f"{mark} {name}".strip() for mark, name in zip(_MARKS, names, strict=True)]
+    on_roll, other = (_notes(position, side, labels[side]) for side in (0, 1))
+    notes = ["", *other, *[""] * (_TALLEST - len(other)), _cube_note(position, labels) if cube else ""]
+    notes += [*[""] * (_TALLEST - len(on_roll)), *on_roll, ""]
+    lines = [_edge(_UPPER, rules), *upper, middle, *lower, _edge(_LOWER, rules)]
+    return "\n".join(f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True))
+
+
+def _edge(quarters: tuple[range, range], rules: RuleSet) -> str:
+    """The frame with the numbers of the points."""
+    numbers = ["-".join(f"{point:->2}" for point in quarter) for quarter in quarters]
+    bar = "---+" if rules.closed_by > 1 else ""
+    return f"+{numbers[0]}-+{bar}{numbers[1]}-+"
+
+
+def _line(board: Boards, rules: RuleSet, quarters: tuple[range, range], bar_side: int, depth: int) -> str:
+    """One line of a half: the checkers at this depth, counted from the edge."""
+    facing = FACING[rules.board]
+    halves = []
+    for quarter in quarters:
+        cells = []
+        for point in quarter:
+            counts = (int(board[0, point]), int(board[1, facing[point]]))
+            side = 0 if counts[0] else 1
+            cells.append(_cell(counts[side], _MARKS[side], depth, empty="."))
+        halves.append("".join(cells))
+    if rules.closed_by == 1:
+        return f"|{halves[0]}|{halves[1]}|"
+    return f"|{halves[0]}|{_cell(int(board[bar_side, BAR]), _MARKS[bar_side], depth, empty=' ')}|{halves[1]}|"
+
+
+def _cell(count: int, mark: str, depth: int, *, empty: str) -> str:
+    """What three columns show of a stack; the number stands in place of the innermost checker."""
+    if count > _TALLEST and depth == _TALLEST - 1:
+        return f"{count:>2} "
+    if depth < count:
+        return f" {mark} "
+    return f" {empty if depth == 0 else ' '} "
+
+
+def _notes(position: Position, side: int, label: str) -> list[str]:
+    """What stands beside a side's half, at most five lines."""
+    notes = [label, f"{int(pip_counts(position.board)[side])} pips"]
+    off = int(position.board[side, OFF])
+    if off:
+        notes.append(f"{off} off")
+    if position.match_length:
+        notes.append(f"{position.scores[side]} of {position.match_length} points")
+    elif any(position.scores):
+        notes.append(f"{position.scores[side]} points")
+    if position.playing and side == position.to_act and not finished(position.board):
+        waits = position.double_offered or position.resign_offered
+        roll = "to play {}-{}".format(*position.dice) if position.dice else "on roll"
+        notes.append("to answer" if waits else roll)
+    return notes
+
+
+def _cube_note(position: Position, labels: list[str]) -> str:
+    if position.crawford:
+        return "Crawford game: no cube"
+    owner = "centred" if position.cube_owner is None else f"held by {labels[position.cube_owner]}"
+    offers = {
+        "none": "",
+        "double": f", {labels[0]} doubles",
+        "beaver": f", {labels[1]} beavers",
+        "raccoon": f", {labels[0]} raccoons",
+    }
+    loss = ("", "a single game", "mars", "koks")[position.resign_offered]
+    resigns = f", {labels[1 - position.to_act]} offers to lose {loss}" if loss else ""
+    return f"cube {position.cube_value}, {owner}{offers[position.offer]}{resigns}"

@@ -1,0 +1,1 @@
+"""What judges boards: the protocols, networks, baselines, and outside engines as optional peers."""

@@ -1,0 +1,401 @@
+"""The network and its fast path: everything a trained bot computes, in this one file.
+
+A network is a first layer shared by all positions and one small head for each phase (contact, race):
+inputs -> H units -> O units -> K classes, rectified linear, softmax over the classes that are still possible.
+Its inputs are slots of small whole numbers (`features`), so the first layer folds into a table of rows, one for
+each slot and value, and
+
+1. a parent's sum is made once, in the view of the side that rolls next;
+2. each sibling adds the rows of the few slots in which it differs;
+3. the O units of four positions at a time are made in registers (16 sums in flight);
+4. classes, softmax and points follow, all in one compiled function without temporaries of batch size.
+
+Rows of the table are `int32` in units of a power of two small enough that no sum overflows, so sums are exact: a
+position has the same value to the last bit whatever its parent, batch or place in it. Training (`train`) has the same
+network in torch; both read one file and agree to 1e-5.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nardy_ai import outcomes as oc
+from nardy_ai.boards import CONTRARY, SLOTS, Boards, swap_sides
+from nardy_ai.errors import BotError
+from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
+from nardy_ai.movegen.generate import Afterstates
+from nardy_ai.rules import RuleSet
+
+PHASES = ("contact", "race")
+UNIT_MULTIPLE = 16
+_ROWS = 256
+_REORDER = {"reassoc", "contract", "nsz", "arcp"}
+_SCORING = {"oin": 0, "oin_mars": 1, "oin_mars_koks": 2, "checkers_left": 3}
+
+
+class OutcomeRules(NamedTuple):
+    """What the kernel must know of a rule set."""
+
+    contrary: int
+    checkers: int
+    scoring: int
+    koks_needs_none_off: int
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Trained numbers, `float32`. P phases, S slots, F steps, H and O units, K classes.
+
+    first `[S * F, H]`, first_bias `[H]`, second `[P, O, H]`, second_bias `[P, O]`, third `[P, K, O]`,
+    third_bias `[P, K]`.
+    """
+
+    first: NDArray[np.float32]
+    first_bias: NDArray[np.float32]
+    second: NDArray[np.float32]
+    second_bias: NDArray[np.float32]
+    third: NDArray[np.float32]
+    third_bias: NDArray[np.float32]
+
+    def check(self, features: FeatureSet, classes: int) -> None:
+        """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
+        units = self.first.shape[-1]
+        phases, hidden = len(PHASES), self.second.shape[1] if self.second.ndim == 3 else 0
+        expected = {
+            "first": (features.slots * STEPS.shape[1], units),
+            "first_bias": (units,),
+            "second": (phases, hidden, units),
+            "second_bias": (phases, hidden),
+            "third": (phases, classes, hidden),
+            "third_bias": (phases, classes),
+        }
+        for name, shape in expected.items():
+            array = getattr(self, name)
+            if array.shape != shape or array.dtype != np.float32:
+                raise BotError(f"weights {name} are {array.dtype}{list(array.shape)}; expected float32{list(shape)}")
+            if not np.isfinite(array).all():
+                raise BotError(f"weights {name} hold values that are no finite numbers")
+        if units % UNIT_MULTIPLE or hidden % 4 or not units or not hidden:
+            raise BotError(f"{units} and {hidden} units; expected multiples of {UNIT_MULTIPLE} and of 4")
+
+
+@dataclass
+class Network:
+    """An evaluator and bot from weights. `name` is what reports call it."""
+
+    name: str
+    rules: RuleSet
+    features: FeatureSet
+    weights: Weights
+    _folded: "_Folded" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.weights.check(self.features, oc.class_count(self.rules))
+        self._folded = _fold(self.weights, self.rules)
+
+    def outcomes(self, boards: Boards) -> oc.Outcomes:
+        """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly."""
+        bases = np.zeros((1, self.features.slots), dtype=np.int8)
+        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64))[0]
+
+    def equity(self, boards: Boards) -> NDArray[np.float32]:
+        """Cubeless points of row 0, `float32[N]`."""
+        bases = np.zeros((1, self.features.slots), dtype=np.int8)
+        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64))[1]
+
+    def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
+        """The worth of every afterstate to the side that has just played, `float32[M]`."""
+        return -self.evaluate_plays(boards, after)[1]
+
+    def evaluate_plays(self, boards: Boards, after: Afterstates) -> tuple[oc.Outcomes, NDArray[np.float32]]:
+        """Outcomes `float32[M, K]` and equities `float32[M]` of afterstates, for their row 0, from their parents' sums.
+
+        boards: `int8[N, 2, 26]`, the parents.
+        """
+        bases = self.features.inputs(swap_sides(boards), self.rules)
+        return self._run(after.boards, bases, after.offsets)
+
+    def _run(
+        self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64]
+    ) -> tuple[oc.Outcomes, NDArray[np.float32]]:
+        boards = np.ascontiguousarray(boards, dtype=np.int8)
+        folded = self._folded
+        inputs = self.features.inputs(boards, self.rules)
+        answers = np.empty((len(boards), len(folded.points)), dtype=np.float32)
+        values = np.empty(len(boards), dtype=np.float32)
+        _evaluate(
+            inputs.view(np.int32), bases, bases.view(np.int32), inputs, offsets, boards, folded.table, folded.bias,
+            folded.unit, folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules,
+            folded.points, answers, values,
+        )  # fmt: skip
+        return answers, values
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """Weights as the kernel reads them: `table` `int32[S, 16, H]` and `bias` `int32[H]` in multiples of `unit`."""
+
+    table: NDArray[np.int32]
+    bias: NDArray[np.int32]
+    unit: np.float32
+    second: NDArray[np.float32]
+    second_bias: NDArray[np.float32]
+    third: NDArray[np.float32]  # K rounded up to a multiple of 4, for `_dense`
+    third_bias: NDArray[np.float32]
+    rules: OutcomeRules
+    points: NDArray[np.float32]
+
+
+def _fold(weights: Weights, rules: RuleSet) -> _Folded:
+    slots = len(weights.first) // STEPS.shape[1]
+    rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
+    bias = weights.first_bias.astype(np.float64)
+    bound = (np.abs(rows).max(axis=1).sum(axis=0) + np.abs(bias)).max() + 1.0
+    unit = 2.0 ** np.ceil(np.log2(bound / 2**30))
+    return _Folded(
+        table=np.ascontiguousarray(np.rint(rows / unit), dtype=np.int32),
+        bias=np.rint(bias / unit).astype(np.int32),
+        unit=np.float32(unit),
+        second=np.ascontiguousarray(weights.second),
+        second_bias=np.ascontiguousarray(weights.second_bias),
+        third=np.ascontiguousarray(np.pad(weights.third, ((0, 0), (0, -weights.third.shape[1] % 4), (0, 0)))),
+        third_bias=np.ascontiguousarray(weights.third_bias),
+        rules=OutcomeRules(
+            contrary=int(rules.board == CONTRARY),
+            checkers=rules.checkers,
+            scoring=_SCORING[rules.scoring],
+            koks_needs_none_off=int(rules.koks_needs_none_off),
+        ),
+        points=oc.class_points(rules),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _highest(board, side):
+    for p in range(25, 0, -1):
+        if board[side, p] > 0:
+            return p
+    return 0
+
+
+@njit(nogil=True, cache=True)
+def _fill_possible(board, loser, first, race, rules, possible):
+    """Mark the ways in which row `loser` can still lose, from class `first` on. Twin of `outcomes.possible`."""
+    none_off = board[loser, 0] == 0
+    if rules.scoring == 3:
+        left = rules.checkers - board[loser, 0]
+        for k in range(14):
+            possible[first + k] = k + 1 <= left and k + 1 < rules.checkers
+        possible[first + 14] = none_off
+        possible[first + 15] = none_off
+        return
+    possible[first] = True
+    possible[first + 1] = rules.scoring >= 1 and none_off
+    possible[first + 2] = (
+        rules.scoring == 2
+        and (none_off or not rules.koks_needs_none_off)
+        and not (race and _highest(board, loser) < 19)
+    )
+
+
+@njit(nogil=True, cache=True)
+def _loss_class(board, loser, rules):
+    """The class in which row `loser` has lost a finished game. Twin of `outcomes.loss_classes`."""
+    none_off = board[loser, 0] == 0
+    highest = _highest(board, loser)
+    if rules.scoring == 3:
+        if none_off:
+            return 15 if highest <= 6 else 14
+        return rules.checkers - board[loser, 0] - 1
+    if rules.scoring == 2 and rules.contrary and highest >= 19 and (none_off or not rules.koks_needs_none_off):
+        return 2
+    return 1 if none_off and rules.scoring >= 1 else 0
+
+
+@njit(nogil=True, cache=True, fastmath=_REORDER)
+def _dense(units, second, n, hidden):
+    """hidden[r, c] = units[r] . second[c] for `n` rows, rounded up to a multiple of 4. Four rows by four columns."""
+    zero = np.float32(0)
+    width = units.shape[1]
+    for r in range(0, n, 4):
+        x0 = units[r]
+        x1 = units[r + 1]
+        x2 = units[r + 2]
+        x3 = units[r + 3]
+        for c in range(0, len(second), 4):
+            y0 = second[c]
+            y1 = second[c + 1]
+            y2 = second[c + 2]
+            y3 = second[c + 3]
+            a00 = a01 = a02 = a03 = a10 = a11 = a12 = a13 = zero
+            a20 = a21 = a22 = a23 = a30 = a31 = a32 = a33 = zero
+            for k in range(width):
+                a00 += x0[k] * y0[k]
+                a01 += x0[k] * y1[k]
+                a02 += x0[k] * y2[k]
+                a03 += x0[k] * y3[k]
+                a10 += x1[k] * y0[k]
+                a11 += x1[k] * y1[k]
+                a12 += x1[k] * y2[k]
+                a13 += x1[k] * y3[k]
+                a20 += x2[k] * y0[k]
+                a21 += x2[k] * y1[k]
+                a22 += x2[k] * y2[k]
+                a23 += x2[k] * y3[k]
+                a30 += x3[k] * y0[k]
+                a31 += x3[k] * y1[k]
+                a32 += x3[k] * y2[k]
+                a33 += x3[k] * y3[k]
+            hidden[r, c : c + 4] = (a00, a01, a02, a03)
+            hidden[r + 1, c : c + 4] = (a10, a11, a12, a13)
+            hidden[r + 2, c : c + 4] = (a20, a21, a22, a23)
+            hidden[r + 3, c : c + 4] = (a30, a31, a32, a33)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _exponentials(x, scales, scale_bits, n):
+    """x[k] = exp(x[k]) for the first `n` of `float32` values not above 0, to a relative error of 2e-7.
+
+    exp(x) = 2^i exp(r) with |r| <= ln(2)/2, the latter by its Taylor polynomial of degree 7; 2^i is made from its bits.
+    scales and scale_bits are one scratch buffer seen as `float32` and as `int32`.
+    """
+    for k in range(n):
+        v = x[k] if x[k] > np.float32(-87.0) else np.float32(-87.0)
+        i = np.int32(v * np.float32(1.44269504) - np.float32(0.5))
+        r = (v - np.float32(i) * np.float32(0.693359375)) + np.float32(i) * np.float32(2.12194440e-4)
+        p = np.float32(1 / 5040)
+        p = p * r + np.float32(1 / 720)
+        p = p * r + np.float32(1 / 120)
+        p = p * r + np.float32(1 / 24)
+        p = p * r + np.float32(1 / 6)
+        p = p * r + np.float32(0.5)
+        p = p * r + np.float32(1)
+        x[k] = p * r + np.float32(1)
+        scale_bits[k] = (i + np.int32(127)) << np.int32(23)
+    for k in range(n):
+        x[k] *= scales[k]
+
+
+@njit(nogil=True, cache=True)
+def _finish(
+    n, rows, units, second, bias, third, third_bias, boards, race, rules, points, hidden, shares, scales, possible,
+    answers, values,
+):  # fmt: skip
+    """From H units to outcomes and equities of `n` positions `rows` of one phase. `third` has K rounded up to a 4th."""
+    zero = np.float32(0)
+    classes = answers.shape[1]
+    half = classes // 2
+    columns = len(third)
+    _dense(units, second, n, hidden)
+    for r in range(n):
+        for c in range(len(bias)):
+            x = hidden[r, c] + bias[c]
+            hidden[r, c] = x if x > zero else zero
+    _dense(hidden, third, n, shares)
+    for r in range(n):
+        board = boards[rows[r]]
+        _fill_possible(board, 1, 0, race, rules, possible[r])
+        _fill_possible(board, 0, half, race, rules, possible[r])
+        top = np.float32(-1e30)
+        for k in range(classes):
+            x = shares[r, k] + third_bias[k] if possible[r, k] else np.float32(-1e30)
+            shares[r, k] = x
+            top = x if x > top else top
+        for k in range(columns):
+            shares[r, k] -= top
+    _exponentials(shares.reshape(-1), scales, scales.view(np.int32), n * columns)
+    for r in range(n):
+        row = rows[r]
+        whole = zero
+        for k in range(classes):
+            x = shares[r, k] if possible[r, k] else zero
+            shares[r, k] = x
+            whole += x
+        scale = np.float32(1) / whole
+        value = zero
+        for k in range(classes):
+            x = shares[r, k] * scale
+            answers[row, k] = x
+            value += x * points[k]
+        values[row] = value
+
+
+@njit(nogil=True, cache=True)
+def _evaluate(
+    words, bases, base_words, inputs, offsets, boards, table, bias, unit, second, second_bias, third, third_bias, rules,
+    points, answers, values,
+):  # fmt: skip
+    """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
+
+    inputs: `int8[M, S]`, bases `int8[N, S]`, and both again as words of four slots; offsets `int64[N + 1]`, boards
+    `int8[M, 2, 26]`; the weights as `_Folded` has them. answers: `float32[M, K]`, values `float32[M]`, both filled.
+    """
+    zero = np.float32(0)
+    width = len(bias)
+    phases = len(second)
+    slots = inputs.shape[1]
+    classes = answers.shape[1]
+    half = classes // 2
+    parent = np.empty(width, np.int32)
+    total = np.empty(width, np.int32)
+    units = np.zeros((phases, _ROWS, width), np.float32)
+    rows = np.zeros((phases, _ROWS), np.int64)
+    filled = np.zeros(phases, np.int64)
+    hidden = np.empty((_ROWS, second.shape[1]), np.float32)
+    shares = np.zeros((_ROWS, third.shape[1]), np.float32)
+    scales = np.zeros(_ROWS * third.shape[1], np.float32)
+    possible = np.zeros((_ROWS, classes), np.bool_)
+    for segment in range(len(offsets) - 1):
+        base = bases[segment]
+        parent[:] = bias
+        for s in range(slots):
+            if base[s]:
+                row_of = table[s, base[s]]
+                for h in range(width):
+                    parent[h] += row_of[h]
+        for m in range(offsets[segment], offsets[segment + 1]):
+            board = boards[m]
+            high0 = _highest(board, 0)
+            high1 = _highest(board, 1)
+            if high0 == 0 or high1 == 0:
+                for k in range(classes):
+                    answers[m, k] = zero
+                k = half + _loss_class(board, 0, rules) if high1 == 0 else _loss_class(board, 1, rules)
+                answers[m, k] = 1
+                values[m] = points[k]
+                continue
+            total[:] = parent
+            mine = inputs[m]
+            for w in range(slots // 4):
+                if words[m, w] != base_words[segment, w]:
+                    for s in range(4 * w, 4 * w + 4):
+                        if mine[s] != base[s]:
+                            new = table[s, mine[s]]
+                            old = table[s, base[s]]
+                            for h in range(width):
+                                total[h] += new[h] - old[h]
+            phase = 1 if (high0 + high1 < 25 if rules.contrary else max(high0, high1) <= 12) else 0
+            n = filled[phase]
+            out = units[phase, n]
+            for h in range(width):
+                out[h] = np.float32(total[h] if total[h] > 0 else 0) * unit
+            rows[phase, n] = m
+            filled[phase] = n + 1
+            if n + 1 == _ROWS:
+                filled[phase] = 0
+                _finish(
+                    _ROWS, rows[phase], units[phase], second[phase], second_bias[phase], third[phase],
+                    third_bias[phase], boards, phase == 1, rules, points, hidden, shares, scales, possible,
+                    answers, values,
+                )  # fmt: skip
+    for phase in range(phases):
+        _finish(
+            filled[phase], rows[phase], units[phase], second[phase], second_bias[phase], third[phase],
+            third_bias[phase], boards, phase == 1, rules, points, hidden, shares, scales, possible, answers, values,
+        )  # fmt: skip
+
+
+assert COUNTS == 2 * SLOTS and LEVELS == len(STEPS)

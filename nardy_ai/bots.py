@@ -1,0 +1,189 @@
+"""Names to bots, and the one call that plays: baselines, shipped bots, files, outside engines.
+
+The tables and the names cost nothing; numpy and the compiled kernels are imported when a bot is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nardy_ai.errors import BotError
+from nardy_ai.resources import CHECKPOINT_SUFFIX, checkpoint_names, find_checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from nardy_ai.boards import Boards
+    from nardy_ai.evaluators.network import Network
+    from nardy_ai.evaluators.protocol import Bot
+    from nardy_ai.rules import RuleSet
+
+__all__ = ["BASELINES", "PEERS", "Entry", "best_afterstates", "default_bot", "is_trained", "load_bot"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bot that needs no file. module: the outside package it needs, if any."""
+
+    summary: str
+    make: Callable[[RuleSet], Bot]
+    module: str | None = None
+
+
+def _random(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.baselines import RandomBot
+
+    return RandomBot(rules)
+
+
+def _pips(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.baselines import PipsBot
+
+    return PipsBot(rules)
+
+
+def _heuristic(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.baselines import HeuristicBot
+
+    return HeuristicBot(rules)
+
+
+def _pubeval(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.baselines import PubevalBot
+
+    return PubevalBot(rules)
+
+
+def _gnubg(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.peers import GnubgBot
+
+    return GnubgBot(rules)
+
+
+def _sage(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.peers import SageBot
+
+    return SageBot(rules)
+
+
+BASELINES = {
+    "random": Entry("any distinct result of the roll, all equally likely; every rule set", _random),
+    "pips": Entry("the greedy race: fewest own pips against his; every rule set", _pips),
+    "heuristic": Entry("a beginner's book by hand-made weights; every rule set", _heuristic),
+    "pubeval": Entry("Tesauro's public linear evaluator; fifteen checkers on a contrary board", _pubeval),
+}
+PEERS = {
+    "gnubg:0": Entry("GNU Backgammon's bare net (its 0-ply); short nardy", _gnubg, "gnubg_nn"),
+    "sage:1": Entry("Sage's bare net (its 1-ply); short nardy", _sage, "bgsage"),
+}
+
+
+def is_trained(name: str | Path) -> bool:
+    """Whether `name` means a trained bot, shipped or in a file: one that has rules of its own."""
+    return str(name) not in BASELINES and str(name) not in PEERS
+
+
+def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
+    """A bot by name: a baseline, a shipped bot, an outside engine, or the file of a trained one.
+
+    rules: what it shall play. None: a trained bot plays what it was trained for, others play `short`. A trained bot
+    plays other rules too if the boards have the same form and no result is new to it. Raises BotError, RulesError.
+    """
+    from nardy_ai.rules import find_rules
+
+    text = str(name)
+    wanted = find_rules(rules) if isinstance(rules, str) else rules
+    entry = BASELINES.get(text) or PEERS.get(text)
+    if entry is not None:
+        return entry.make(wanted or find_rules("short"))
+    network = _read_network(text)
+    if wanted is None or wanted == network.rules:
+        return network
+    _check_playable(network, wanted)
+    return replace(network, rules=wanted)
+
+
+def default_bot(rules: RuleSet) -> str:
+    """The name of the shipped bot for a rule set: the one trained for rules that differ least. Raises BotError."""
+    from nardy_ai.rules import presets, same_game
+
+    shipped = checkpoint_names()
+    for name in shipped:
+        if name in presets() and same_game(presets()[name].rules, rules):
+            return name
+    differences = {}
+    for name in shipped:
+        network = _read_network(name)
+        try:
+            _check_playable(network, rules)
+        except BotError:
+            continue
+        trained = network.rules
+        differences[name] = sum(getattr(trained, entry.name) != getattr(rules, entry.name) for entry in fields(rules))
+    if not differences:
+        raise BotError(
+            f"no bot is shipped that can play {rules.name!r}; name one: {', '.join(BASELINES)}, or a file such as"
+            f" runs/mine/bot{CHECKPOINT_SUFFIX}"
+        )
+    return min(differences, key=lambda name: (differences[name], name))
+
+
+def best_afterstates(bot: Bot, boards: ArrayLike, dice: ArrayLike) -> tuple[Boards, NDArray[np.float32]]:
+    """The play that `bot` chooses on each board.
+
+    boards: `int8[N, 2, 26]`, row 0 on roll, not finished. dice: `uint8[N, 2]`, or one roll for all. Returns the boards
+    after the plays, swapped (row 0 rolls next), `int8[N, 2, 26]`, and what each is worth to the side that played,
+    `float32[N]`, in points if the bot is an evaluator. Raises BoardError, NotationError.
+    """
+    import numpy as np
+
+    from nardy_ai.movegen.generate import afterstates, best_of_segments
+
+    after = afterstates(boards, dice, bot.rules)
+    parents = np.ascontiguousarray(np.asarray(boards, dtype=np.int8).reshape(-1, 2, 26))
+    values = bot.play_values(parents, after)
+    chosen = best_of_segments(values, after.offsets)
+    return after.boards[chosen], values[chosen]
+
+
+def _read_network(name: str) -> Network:
+    """The network of a shipped bot or of a file, called by the name it was asked for. Raises BotError."""
+    path = find_checkpoint(name)
+    if path is None:
+        if not (name.endswith(CHECKPOINT_SUFFIX) or "/" in name or "\\" in name):
+            known = [*checkpoint_names(), *BASELINES, *PEERS]
+            close = get_close_matches(name.casefold(), known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise BotError(f"unknown bot {name!r}{hint} (known: {', '.join(known)}, or a {CHECKPOINT_SUFFIX} file)")
+        path = Path(name)
+    from nardy_ai.bot_file import read_bot
+
+    network = read_bot(path).network
+    network.name = name
+    return network
+
+
+def _check_playable(network: Network, rules: RuleSet) -> None:
+    """Refuse boards of another form, and rules by which a game can end as the network never saw one end."""
+    from nardy_ai.outcomes import class_count, class_names, ever_possible
+
+    trained = network.rules
+    if (rules.board, rules.checkers) != (trained.board, trained.checkers):
+        raise BotError(
+            f"bot {network.name!r} was trained for {trained.name!r} ({trained.board} board, {trained.checkers}"
+            f" checkers) and cannot play {rules.name!r} ({rules.board} board, {rules.checkers} checkers)"
+        )
+    known = {name for name, possible in zip(class_names(trained), ever_possible(trained), strict=True) if possible}
+    new = [name for name, possible in zip(class_names(rules), ever_possible(rules), strict=True) if possible]
+    new = [name for name in new if name not in known]
+    if new or class_count(trained) != class_count(rules):
+        raise BotError(
+            f"bot {network.name!r} was trained for {trained.name!r} (scoring {trained.scoring}) and cannot play"
+            f" {rules.name!r} (scoring {rules.scoring}), where games end in ways it does not know"
+        )

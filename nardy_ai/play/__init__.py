@@ -1,0 +1,1 @@
+"""Games: many at once in lockstep, for learning (`selfplay`) and for measuring (`arena`)."""

@@ -1,0 +1,194 @@
+"""Training configs: frozen dataclasses, the TOML files that mirror them, and values given one by one."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from nardy_ai.errors import ConfigError
+from nardy_ai.features import FEATURE_SETS
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The shape of the network."""
+
+    features: str = _option("counts-1", "the inputs: counts-1 or blocks-1")
+    units: int = _option(256, "units of the shared first layer, a multiple of 16")
+    hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
+
+
+@dataclass(frozen=True)
+class OptimConfig:
+    """How the network learns."""
+
+    lr: float = _option(1e-3, "Adam's learning rate at the start")
+    final_lr: float = _option(3e-5, "the rate at the end, after a half cosine over the last decay_fraction")
+    decay_fraction: float = _option(0.75, "the last share of the run, over which the rate falls")
+    batch: int = _option(1024, "positions a step")
+    average: float = _option(0.999, "weight of the past in the running average of weights that is saved as the bot")
+
+
+@dataclass(frozen=True)
+class PlayConfig:
+    """How self-play makes positions."""
+
+    lanes: int = _option(1024, "games played side by side")
+    window: int = _option(8, "plies played between two rounds of learning")
+    trace: float = _option(0.0, "lambda of TD(lambda), from 0 (next position) to 1 (final result)")
+    wild_share: float = _option(0.1, "share of games that begin with plies chosen by chance")
+    wild_plies: int = _option(20, "most plies chosen by chance in such a game")
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
+    """What is measured while training."""
+
+    every: float = _option(0.05, "share of the run between two benchmarks")
+    pairs: int = _option(500, "pairs of games a baseline")
+    against: tuple[str, ...] = _option(("random", "heuristic"), "baselines, by name")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run."""
+
+    rules: str = _option("short", "rule set: a preset's name or a TOML file")
+    games: int = _option(100_000, "games of self-play")
+    seed: int = _option(1, "seed of dice, choices and first weights")
+    self_check: bool = _option(True, "check on small exact cases that learning works before a long run")
+    save_seconds: float = _option(60.0, "time between two saves of the resumable state")
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    play: PlayConfig = field(default_factory=PlayConfig)
+    benchmark: BenchmarkConfig = field(default_factory=BenchmarkConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have. Raises ConfigError."""
+        play, optim, benchmark, network = self.play, self.optim, self.benchmark, self.network
+        known = ", ".join(FEATURE_SETS)
+        for condition, text in (
+            (self.games >= 1, f"games = {self.games}; expected 1 or more"),
+            (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
+            (network.features in FEATURE_SETS, f"network.features = {network.features!r}; expected one of {known}"),
+            (_multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"),
+            (_multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"),
+            (0 < optim.final_lr <= optim.lr, "optim.final_lr must be above 0 and at most optim.lr"),
+            (0 <= optim.decay_fraction <= 1, "optim.decay_fraction must be from 0 to 1"),
+            (optim.batch >= 1, f"optim.batch = {optim.batch}; expected 1 or more"),
+            (0 <= optim.average < 1, "optim.average must be from 0 to below 1"),
+            (play.lanes >= 1 and play.window >= 1, "play.lanes and play.window must be 1 or more"),
+            (0 <= play.trace <= 1, "play.trace must be from 0 to 1"),
+            (0 <= play.wild_share <= 1, "play.wild_share must be from 0 to 1"),
+            (play.wild_plies >= 1, f"play.wild_plies = {play.wild_plies}; expected 1 or more"),
+            (0 < benchmark.every <= 1, "benchmark.every must be above 0 and at most 1"),
+            (benchmark.pairs >= 1, f"benchmark.pairs = {benchmark.pairs}; expected 1 or more"),
+        ):
+            if not condition:
+                raise ConfigError(text)
+
+
+def _multiple(number: int, of: int) -> bool:
+    return number > 0 and number % of == 0
+
+
+def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> TrainConfig:
+    """The config of a TOML file, with dotted `overrides` such as `{"optim.lr": 0.01}` on top.
+
+    Strict: unknown keys and values of another type are refused with the nearest known key. Raises ConfigError.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is no UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is no TOML: {error}") from error
+    try:
+        config = config_from(table)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return override(config, overrides or {})
+
+
+def config_from(table: Mapping[str, Any]) -> TrainConfig:
+    """A config from plain data, as TOML or JSON gives it. Raises ConfigError."""
+    return _filled(TrainConfig(), table, "")
+
+
+def config_to_dict(config: TrainConfig) -> dict[str, Any]:
+    """The config as plain data; `config_from` is the way back."""
+    return asdict(config)
+
+
+def option_fields(record: type = TrainConfig, prefix: str = "") -> dict[str, Field[Any]]:
+    """Every option by its dotted name, such as `optim.lr`, for help texts and flags."""
+    found: dict[str, Field[Any]] = {}
+    for entry in fields(record):
+        if entry.default_factory is not MISSING:
+            found |= option_fields(entry.default_factory, f"{prefix}{entry.name}.")  # type: ignore[arg-type]
+        else:
+            found[prefix + entry.name] = entry
+    return found
+
+
+def override(config: TrainConfig, values: Mapping[str, object]) -> TrainConfig:
+    """`config` with dotted keys set; texts are read as TOML values, so flags can be passed on. Raises ConfigError."""
+    table: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, last = key.split(".")
+        inner = table
+        for name in path:
+            inner = inner.setdefault(name, {})
+        inner[last] = _parsed(value) if isinstance(value, str) else value
+    return _filled(config, table, "")
+
+
+def _parsed(text: str) -> object:
+    """A flag's text as the TOML value it would be; a bare word is itself."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _filled(record: Any, table: Mapping[str, Any], prefix: str) -> Any:
+    known = {entry.name: entry for entry in fields(record)}
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            close = get_close_matches(prefix + key, list(option_fields()), n=1, cutoff=0.5)
+            inside = [name for name in option_fields() if name.endswith("." + key)]
+            hint = f"; did you mean '{(inside or close)[0]}'?" if inside or close else ""
+            raise ConfigError(f"unknown key '{prefix}{key}'{hint}")
+        current = getattr(record, key)
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{prefix}{key} = {value!r}; expected a table")
+            values[key] = _filled(current, value, f"{prefix}{key}.")
+        else:
+            values[key] = _typed(value, current, prefix + key)
+    return replace(record, **values)
+
+
+def _typed(value: object, like: object, key: str) -> object:
+    """`value` if it has the type of `like`; a whole number passes as float, a list or one word as a tuple of words."""
+    if isinstance(like, tuple):
+        words = value.split(",") if isinstance(value, str) else value
+        if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+            raise ConfigError(f"{key} = {value!r}; expected a list of words")
+        return tuple(words)
+    if isinstance(like, float) and type(value) is int:
+        return float(value)
+    if isinstance(like, str) and isinstance(value, int | float):
+        value = str(value)
+    if type(value) is not type(like):
+        raise ConfigError(f"{key} = {value!r}; expected {type(like).__name__}")
+    return value

@@ -140,14 +140,20 @@ def option_fields(record: type = TrainConfig, prefix: str = "") -> dict[str, Fie
 
 
 def override(config: TrainConfig, values: Mapping[str, object]) -> TrainConfig:
-    """`config` with dotted keys set; texts are read as TOML values, so flags can be passed on. Raises ConfigError."""
+    """`config` with dotted keys set; texts are read as TOML values, so flags can be passed on. Raises ConfigError.
+
+    Where the option is a text it is taken as it is: `rules = "1"` needs no quotes.
+    """
+    options = option_fields()
     table: dict[str, Any] = {}
     for key, value in values.items():
+        if isinstance(value, str) and not (key in options and isinstance(options[key].default, str)):
+            value = _parsed(value)
         *path, last = key.split(".")
         inner = table
         for name in path:
             inner = inner.setdefault(name, {})
-        inner[last] = _parsed(value) if isinstance(value, str) else value
+        inner[last] = value
     return _filled(config, table, "")
 
 
@@ -164,9 +170,13 @@ def _filled(record: Any, table: Mapping[str, Any], prefix: str) -> Any:
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
-            close = get_close_matches(prefix + key, list(option_fields()), n=1, cutoff=0.5)
-            inside = [name for name in option_fields() if name.endswith("." + key)]
-            hint = f"; did you mean '{(inside or close)[0]}'?" if inside or close else ""
+            options = option_fields()
+            inside = [name for name in options if name.endswith("." + key)]
+            words = key.replace("_", " ")
+            meant = [name for name, entry in options.items() if words in entry.metadata["help"]]
+            close = get_close_matches(prefix + key, list(options), n=1, cutoff=0.5)
+            nearest = inside or meant or close
+            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
             raise ConfigError(f"unknown key '{prefix}{key}'{hint}")
         current = getattr(record, key)
         if is_dataclass(current):
@@ -187,8 +197,6 @@ def _typed(value: object, like: object, key: str) -> object:
         return tuple(words)
     if isinstance(like, float) and type(value) is int:
         return float(value)
-    if isinstance(like, str) and isinstance(value, int | float):
-        value = str(value)
     if type(value) is not type(like):
         raise ConfigError(f"{key} = {value!r}; expected {type(like).__name__}")
     return value

@@ -72,6 +72,7 @@ class Run:
         self.config = config
         preset = preset or find_preset(config.rules)
         self.rules, self.match = preset.rules, preset.match
+        self.opponents = [load_bot(name, self.rules) for name in config.benchmark.against]
         self.device = choose_device(device)
         self.learner = Learner(self.rules, config.network, config.optim, seed=config.seed, device=self.device)
         self.lanes: Lanes = new_lanes(self.rules, config.play.lanes)
@@ -213,10 +214,10 @@ class Run:
         self.benchmarks = int(self.progress / self.config.benchmark.every)
         bot = self.network(averaged=True)
         results = {}
-        for name in self.config.benchmark.against:
+        for name, opponent in zip(self.config.benchmark.against, self.opponents, strict=True):
             report = play_pairs(
                 bot,
-                load_bot(name, self.rules),
+                opponent,
                 self.rules,
                 self.match,
                 pairs=self.config.benchmark.pairs,

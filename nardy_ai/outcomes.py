@@ -6,13 +6,18 @@ Outcomes are `float32[N, K]`, for row 0 of the board, exclusive, summing to 1. C
 win, none off, all home; then the same lost). The cumulative view ("mars or more") exists for printing only.
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_ai.boards import BAR, CONTRARY, HOME, OFF, Boards, highest_slots
-from nardy_ai.rules import RuleSet
+from nardy_ai.boards import BAR, CONTRARY, HOME, OFF, Boards, highest_slots, is_race
+from nardy_ai.rules import MAX_CHECKERS, RuleSet
 
 Outcomes = NDArray[np.float32]
+
+KOKS_SLOT = 19
+"""A loser's checker on this point of his or above, or on his bar, stands in the winner's home or before it."""
 
 _LEFT_MARS, _LEFT_KOKS = 14, 15
 
@@ -63,28 +68,31 @@ def possible(boards: Boards, rules: RuleSet) -> NDArray[np.bool_]:
     he who has left them cannot lose koks. With `checkers_left` nobody has more left at the end than now.
     The mask never excludes what can happen; it may keep what cannot.
     """
-    lose = np.stack([_losses(boards, rules, side) for side in (0, 1)], axis=1)
-    return np.concatenate((lose[:, 1], lose[:, 0]), axis=1)
+    race = is_race(boards, rules.board)
+    passed = race[:, None] & (highest_slots(boards) < KOKS_SLOT)
+    ways = loss_ways(rules)[boards[:, :, OFF].astype(np.int64), passed.astype(np.int64)]
+    return np.concatenate((ways[:, 1], ways[:, 0]), axis=1)
 
 
-def _losses(boards: Boards, rules: RuleSet, side: int) -> NDArray[np.bool_]:
-    """The ways in which `side` can still lose, `bool[N, K/2]`."""
-    mine = boards[:, side]
-    none_off = mine[:, OFF] == 0
-    if rules.scoring == "checkers_left":
-        left = rules.checkers - mine[:, OFF].astype(np.int64)
-        ways = np.zeros((len(boards), 16), dtype=bool)
-        ways[:, :14] = np.arange(1, 15) <= np.minimum(left, rules.checkers - 1)[:, None]
-        ways[:, _LEFT_MARS] = none_off
-        ways[:, _LEFT_KOKS] = none_off
-        return ways
+@cache
+def loss_ways(rules: RuleSet) -> NDArray[np.bool_]:
+    """The classes in which a side can still lose, `bool[16, 2, K/2]`, by what decides it.
+
+    First index: how many checkers the side has off. Second: whether it is past all contact and stands below
+    `KOKS_SLOT`.
+    """
     half = class_count(rules) // 2
-    ways = np.broadcast_to(ever_possible(rules)[:half], (len(boards), half)).copy()
-    ways[:, 1] &= none_off
-    passed = (highest_slots(boards).sum(axis=1) < 25) & (mine[:, 19:].sum(axis=1) == 0)
-    ways[:, 2] &= ~passed
-    if rules.koks_needs_none_off:
-        ways[:, 2] &= none_off
+    ways = np.zeros((MAX_CHECKERS + 1, 2, half), dtype=bool)
+    for off in range(rules.checkers + 1):
+        if rules.scoring == "checkers_left":
+            ways[off, :, : min(rules.checkers - off, rules.checkers - 1)] = True
+            ways[off, :, _LEFT_MARS:] = off == 0
+            continue
+        ways[off] = ever_possible(rules)[:half]
+        ways[off, :, 1] &= off == 0
+        ways[off, :, 2] &= off == 0 or not rules.koks_needs_none_off
+        ways[off, 1, 2] = False
+    ways.flags.writeable = False
     return ways
 
 
@@ -114,7 +122,7 @@ def loss_classes(losers: NDArray[np.int8], rules: RuleSet) -> NDArray[np.int64]:
     if rules.scoring in ("oin_mars", "oin_mars_koks"):
         ways[none_off] = 1
     if rules.scoring == "oin_mars_koks" and rules.board == CONTRARY:
-        behind = losers[:, 19 : BAR + 1].sum(axis=1) > 0
+        behind = losers[:, KOKS_SLOT : BAR + 1].sum(axis=1) > 0
         ways[behind & none_off if rules.koks_needs_none_off else behind] = 2
     return ways
 

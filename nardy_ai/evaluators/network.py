@@ -33,6 +33,7 @@ PHASES = ("contact", "race")
 UNIT_MULTIPLE = 16
 _ROWS = 256
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
+_BARRED = np.float32(-1e30)
 _SCORING = {"oin": 0, "oin_mars": 1, "oin_mars_koks": 2, "checkers_left": 3}
 
 
@@ -62,7 +63,7 @@ class Weights:
 
     def check(self, features: FeatureSet, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
-        units = self.first.shape[-1]
+        units = self.first.shape[-1] if self.first.ndim else 0
         phases, hidden = len(PHASES), self.second.shape[1] if self.second.ndim == 3 else 0
         expected = {
             "first": (features.slots * STEPS.shape[1], units),
@@ -128,7 +129,7 @@ class Network:
         values = np.empty(len(boards), dtype=np.float32)
         _evaluate(
             inputs.view(np.int32), bases, bases.view(np.int32), inputs, offsets, boards, folded.table, folded.bias,
-            folded.unit, folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules,
+            folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules, folded.barred,
             folded.points, answers, values,
         )  # fmt: skip
         return answers, values
@@ -136,16 +137,18 @@ class Network:
 
 @dataclass(frozen=True)
 class _Folded:
-    """Weights as the kernel reads them: `table` `int32[S, 16, H]` and `bias` `int32[H]` in multiples of `unit`."""
+    """Weights as the kernel reads them. table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s
+    adds (n from 0), the last row 0; with `bias` `int32[H]` in whole multiples of a unit that `second` makes good.
+    """
 
     table: NDArray[np.int32]
     bias: NDArray[np.int32]
-    unit: np.float32
     second: NDArray[np.float32]
     second_bias: NDArray[np.float32]
     third: NDArray[np.float32]  # K rounded up to a multiple of 4, for `_dense`
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
+    barred: NDArray[np.float32]  # `[32, K / 2]`: 0, or far below all logits where `outcomes.loss_ways` has no way
     points: NDArray[np.float32]
 
 
@@ -155,11 +158,12 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
     bias = weights.first_bias.astype(np.float64)
     bound = (np.abs(rows).max(axis=1).sum(axis=0) + np.abs(bias)).max() + 1.0
     unit = 2.0 ** np.ceil(np.log2(bound / 2**30))
+    table = np.zeros((slots * LEVELS + 1, len(bias)), dtype=np.int32)
+    table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(np.rint(rows / unit).astype(np.int32), axis=1)
     return _Folded(
-        table=np.ascontiguousarray(np.rint(rows / unit), dtype=np.int32),
+        table=table,
         bias=np.rint(bias / unit).astype(np.int32),
-        unit=np.float32(unit),
-        second=np.ascontiguousarray(weights.second),
+        second=np.ascontiguousarray(weights.second * np.float32(unit)),
         second_bias=np.ascontiguousarray(weights.second_bias),
         third=np.ascontiguousarray(np.pad(weights.third, ((0, 0), (0, -weights.third.shape[1] % 4), (0, 0)))),
         third_bias=np.ascontiguousarray(weights.third_bias),
@@ -169,6 +173,7 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
             scoring=_SCORING[rules.scoring],
             koks_needs_none_off=int(rules.koks_needs_none_off),
         ),
+        barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
 
@@ -182,26 +187,6 @@ def _highest(board, side):
 
 
 @njit(nogil=True, cache=True)
-def _fill_possible(board, loser, first, race, rules, possible):
-    """Mark the ways in which row `loser` can still lose, from class `first` on. Twin of `outcomes.possible`."""
-    none_off = board[loser, 0] == 0
-    if rules.scoring == 3:
-        left = rules.checkers - board[loser, 0]
-        for k in range(14):
-            possible[first + k] = k + 1 <= left and k + 1 < rules.checkers
-        possible[first + 14] = none_off
-        possible[first + 15] = none_off
-        return
-    possible[first] = True
-    possible[first + 1] = rules.scoring >= 1 and none_off
-    possible[first + 2] = (
-        rules.scoring == 2
-        and (none_off or not rules.koks_needs_none_off)
-        and not (race and _highest(board, loser) < 19)
-    )
-
-
-@njit(nogil=True, cache=True)
 def _loss_class(board, loser, rules):
     """The class in which row `loser` has lost a finished game. Twin of `outcomes.loss_classes`."""
     none_off = board[loser, 0] == 0
@@ -210,7 +195,12 @@ def _loss_class(board, loser, rules):
         if none_off:
             return 15 if highest <= 6 else 14
         return rules.checkers - board[loser, 0] - 1
-    if rules.scoring == 2 and rules.contrary and highest >= 19 and (none_off or not rules.koks_needs_none_off):
+    if (
+        rules.scoring == 2
+        and rules.contrary
+        and highest >= oc.KOKS_SLOT
+        and (none_off or not rules.koks_needs_none_off)
+    ):
         return 2
     return 1 if none_off and rules.scoring >= 1 else 0
 
@@ -259,6 +249,8 @@ def _dense(units, second, n, hidden):
 def _exponentials(x, scales, scale_bits, n):
     """x[k] = exp(x[k]) for the first `n` of `float32` values not above 0, to a relative error of 2e-7.
 
+    Exactly 0 below -87, which is how impossible classes end.
+
     exp(x) = 2^i exp(r) with |r| <= ln(2)/2, the latter by its Taylor polynomial of degree 7; 2^i is made from its bits.
     scales and scale_bits are one scratch buffer seen as `float32` and as `int32`.
     """
@@ -273,18 +265,20 @@ def _exponentials(x, scales, scale_bits, n):
         p = p * r + np.float32(1 / 6)
         p = p * r + np.float32(0.5)
         p = p * r + np.float32(1)
+        scale_bits[k] = (i + np.int32(127)) << np.int32(23) if x[k] > np.float32(-87.0) else np.int32(0)
         x[k] = p * r + np.float32(1)
-        scale_bits[k] = (i + np.int32(127)) << np.int32(23)
     for k in range(n):
         x[k] *= scales[k]
 
 
 @njit(nogil=True, cache=True)
 def _finish(
-    n, rows, units, second, bias, third, third_bias, boards, race, rules, points, hidden, shares, scales, possible,
-    answers, values,
+    n, rows, keys, units, second, bias, third, third_bias, barred, points, hidden, shares, scales, answers, values
 ):  # fmt: skip
-    """From H units to outcomes and equities of `n` positions `rows` of one phase. `third` has K rounded up to a 4th."""
+    """From H units to outcomes and equities of `n` positions `rows` of one phase. `third` has K rounded up to a 4th.
+
+    keys: `int64[n, 2]`, for each side its row of `barred`.
+    """
     zero = np.float32(0)
     classes = answers.shape[1]
     half = classes // 2
@@ -296,37 +290,61 @@ def _finish(
             hidden[r, c] = x if x > zero else zero
     _dense(hidden, third, n, shares)
     for r in range(n):
-        board = boards[rows[r]]
-        _fill_possible(board, 1, 0, race, rules, possible[r])
-        _fill_possible(board, 0, half, race, rules, possible[r])
+        his = barred[keys[r, 1]]
+        mine = barred[keys[r, 0]]
         top = np.float32(-1e30)
-        for k in range(classes):
-            x = shares[r, k] + third_bias[k] if possible[r, k] else np.float32(-1e30)
+        for k in range(half):
+            x = shares[r, k] + third_bias[k] + his[k]
+            y = shares[r, half + k] + third_bias[half + k] + mine[k]
             shares[r, k] = x
+            shares[r, half + k] = y
             top = x if x > top else top
-        for k in range(columns):
+            top = y if y > top else top
+        for k in range(classes):
             shares[r, k] -= top
+        for k in range(classes, columns):
+            shares[r, k] = _BARRED
     _exponentials(shares.reshape(-1), scales, scales.view(np.int32), n * columns)
     for r in range(n):
         row = rows[r]
         whole = zero
-        for k in range(classes):
-            x = shares[r, k] if possible[r, k] else zero
-            shares[r, k] = x
-            whole += x
-        scale = np.float32(1) / whole
         value = zero
         for k in range(classes):
-            x = shares[r, k] * scale
-            answers[row, k] = x
-            value += x * points[k]
-        values[row] = value
+            whole += shares[r, k]
+            value += shares[r, k] * points[k]
+        scale = np.float32(1) / whole
+        for k in range(classes):
+            answers[row, k] = shares[r, k] * scale
+        values[row] = value * scale
+
+
+@njit(nogil=True, cache=True)
+def _add_rows(source, table, more, less, k, total):
+    """total = source + the rows more[k], more[k + 1] - the rows less[k], less[k + 1] of the table."""
+    a = table[more[k]]
+    b = table[more[k + 1]]
+    c = table[less[k]]
+    d = table[less[k + 1]]
+    for h in range(len(total)):
+        total[h] = source[h] + a[h] + b[h] - c[h] - d[h]
+
+
+@njit(nogil=True, cache=True)
+def _add_rows_and_rectify(source, table, more, less, k, units):
+    """`_add_rows`, then what is above 0 as `float32`."""
+    a = table[more[k]]
+    b = table[more[k + 1]]
+    c = table[less[k]]
+    d = table[less[k + 1]]
+    for h in range(len(units)):
+        x = source[h] + a[h] + b[h] - c[h] - d[h]
+        units[h] = np.float32(x if x > 0 else 0)
 
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    words, bases, base_words, inputs, offsets, boards, table, bias, unit, second, second_bias, third, third_bias, rules,
-    points, answers, values,
+    words, bases, base_words, inputs, offsets, boards, table, bias, second, second_bias, third, third_bias, rules,
+    barred, points, answers, values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
 
@@ -339,21 +357,24 @@ def _evaluate(
     slots = inputs.shape[1]
     classes = answers.shape[1]
     half = classes // 2
+    nothing = len(table) - 1
     parent = np.empty(width, np.int32)
     total = np.empty(width, np.int32)
+    more = np.empty(slots * LEVELS, np.int64)
+    less = np.empty(slots * LEVELS, np.int64)
     units = np.zeros((phases, _ROWS, width), np.float32)
     rows = np.zeros((phases, _ROWS), np.int64)
     filled = np.zeros(phases, np.int64)
     hidden = np.empty((_ROWS, second.shape[1]), np.float32)
     shares = np.zeros((_ROWS, third.shape[1]), np.float32)
     scales = np.zeros(_ROWS * third.shape[1], np.float32)
-    possible = np.zeros((_ROWS, classes), np.bool_)
+    keys = np.zeros((phases, _ROWS, 2), np.int64)
     for segment in range(len(offsets) - 1):
         base = bases[segment]
         parent[:] = bias
         for s in range(slots):
-            if base[s]:
-                row_of = table[s, base[s]]
+            for n in range(base[s]):
+                row_of = table[s * LEVELS + n]
                 for h in range(width):
                     parent[h] += row_of[h]
         for m in range(offsets[segment], offsets[segment + 1]):
@@ -367,34 +388,46 @@ def _evaluate(
                 answers[m, k] = 1
                 values[m] = points[k]
                 continue
-            total[:] = parent
             mine = inputs[m]
+            n_more = 0
+            n_less = 0
             for w in range(slots // 4):
                 if words[m, w] != base_words[segment, w]:
                     for s in range(4 * w, 4 * w + 4):
-                        if mine[s] != base[s]:
-                            new = table[s, mine[s]]
-                            old = table[s, base[s]]
-                            for h in range(width):
-                                total[h] += new[h] - old[h]
+                        for n in range(base[s], mine[s]):
+                            more[n_more] = s * LEVELS + n
+                            n_more += 1
+                        for n in range(mine[s], base[s]):
+                            less[n_less] = s * LEVELS + n
+                            n_less += 1
+            steps = max(n_more, n_less, 1)
+            steps += steps & 1
+            more[n_more:steps] = nothing
+            less[n_less:steps] = nothing
             phase = 1 if (high0 + high1 < 25 if rules.contrary else max(high0, high1) <= 12) else 0
             n = filled[phase]
             out = units[phase, n]
-            for h in range(width):
-                out[h] = np.float32(total[h] if total[h] > 0 else 0) * unit
+            if steps == 2:
+                _add_rows_and_rectify(parent, table, more, less, 0, out)
+            else:
+                _add_rows(parent, table, more, less, 0, total)
+                for k in range(2, steps - 2, 2):
+                    _add_rows(total, table, more, less, k, total)
+                _add_rows_and_rectify(total, table, more, less, steps - 2, out)
             rows[phase, n] = m
+            keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == 1 and high0 < oc.KOKS_SLOT else 0)
+            keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == 1 and high1 < oc.KOKS_SLOT else 0)
             filled[phase] = n + 1
             if n + 1 == _ROWS:
                 filled[phase] = 0
                 _finish(
-                    _ROWS, rows[phase], units[phase], second[phase], second_bias[phase], third[phase],
-                    third_bias[phase], boards, phase == 1, rules, points, hidden, shares, scales, possible,
-                    answers, values,
+                    _ROWS, rows[phase], keys[phase], units[phase], second[phase], second_bias[phase], third[phase],
+                    third_bias[phase], barred, points, hidden, shares, scales, answers, values,
                 )  # fmt: skip
     for phase in range(phases):
         _finish(
-            filled[phase], rows[phase], units[phase], second[phase], second_bias[phase], third[phase],
-            third_bias[phase], boards, phase == 1, rules, points, hidden, shares, scales, possible, answers, values,
+            filled[phase], rows[phase], keys[phase], units[phase], second[phase], second_bias[phase], third[phase],
+            third_bias[phase], barred, points, hidden, shares, scales, answers, values,
         )  # fmt: skip
 
 

@@ -51,11 +51,11 @@ class KernelRules(NamedTuple):
 
 if config.DISABLE_JIT:
 
-    def lowest_bit(mask: int) -> int:
+    def lowest_bit(mask):
         """The number of the lowest bit that is set; `mask` is not 0."""
         return int(mask & -mask).bit_length() - 1
 
-    def highest_bit(mask: int) -> int:
+    def highest_bit(mask):
         """The number of the highest bit that is set; `mask` is not 0."""
         return int(mask).bit_length() - 1
 
@@ -228,7 +228,9 @@ def _playable_in_some_order(cur, sources, dice, n, blots, rules, facing, waiting
 
 
 @njit(nogil=True, cache=True)
-def _expand_double(die, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, m, room):
+def _expand_double(
+    die, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, out8, m, room
+):
     """All results of a double. Returns (results end, dice played), or (OVERFLOW, 0) when `room` is reached."""
     first = m
     best = 0
@@ -245,8 +247,8 @@ def _expand_double(die, cur, cur32, occupied, closed, blots, limit, rules, facin
     judged = hide_risk or block_risk
     for k in range(4):
         dice[k] = die
-    cand = np.zeros(5, np.int64)
-    occ = np.zeros(5, np.int64)
+    cand = scratch[8]
+    occ = scratch[9]
     depth = 0
     heads = 0
     last = 25
@@ -282,13 +284,13 @@ def _expand_double(die, cur, cur32, occupied, closed, blots, limit, rules, facin
                     if m >= room:
                         return OVERFLOW, 0
                     _copy_out(out32, m, cur32)
-                    out8 = out32[m].view(np.int8)
+                    base = 52 * m
                     t = max(p - die, 0)
-                    out8[26 + p] -= 1
-                    out8[26 + t] += 1
+                    out8[base + 26 + p] -= 1
+                    out8[base + 26 + t] += 1
                     if (blots >> t) & 1:
-                        out8[facing[t]] -= 1
-                        out8[25] += 1
+                        out8[base + facing[t]] -= 1
+                        out8[base + 25] += 1
                     m += 1
                 cand[3] = 0
         if cand[depth] == 0 or depth == 4:
@@ -373,7 +375,7 @@ def _expand_double(die, cur, cur32, occupied, closed, blots, limit, rules, facin
 
 
 @njit(nogil=True, cache=True)
-def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, keys, out32, m):
+def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, keys, out32, out8, m):
     """All results of two different dice where a checker may come off: both orders, results compared.
 
     keys: scratch `int64[512, 2]`. Returns (results end, dice played).
@@ -403,7 +405,7 @@ def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules,
                 if check_block and (rules.six_step or n_dice == 1) and forbidden_block(occ1, rules, waits1):
                     continue
                 if n_dice == 1:
-                    m = _emit_once(cur32, out32, first, m, keys, i, t1, hit1, 0, 0, 0, facing)
+                    m = _emit_once(cur32, out32, out8, first, m, keys, i, t1, hit1, 0, 0, 0, facing)
                     best = 1
                     continue
                 mask2 = _sources(occ1, closed, d2) if not (occ1 & bar) else occ1 & bar & ~(closed << d2)
@@ -426,7 +428,7 @@ def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules,
                     hit2 = (blots >> t2) & 1 if t1 != t2 else np.int64(0)
                     if check_block and forbidden_block(occ2, rules, waits1 & ~(hit2 << facing[t2])):
                         continue
-                    m = _emit_once(cur32, out32, first, m, keys, i, t1, hit1, j, t2, hit2, facing)
+                    m = _emit_once(cur32, out32, out8, first, m, keys, i, t1, hit1, j, t2, hit2, facing)
                     best = 2
         if m > first:
             break
@@ -447,7 +449,7 @@ def _sources(occupied, closed, die):
 
 
 @njit(nogil=True, cache=True)
-def _emit_once(cur32, out32, first, m, keys, i, t1, hit1, j, t2, hit2, facing):
+def _emit_once(cur32, out32, out8, first, m, keys, i, t1, hit1, j, t2, hit2, facing):
     """Write the result of i/t1 (and j/t2; j = 0 for none) unless it is there already. Returns the results' end."""
     hits = np.int64(0)
     if hit1:
@@ -468,23 +470,23 @@ def _emit_once(cur32, out32, first, m, keys, i, t1, hit1, j, t2, hit2, facing):
     keys[m - first, 0] = key
     keys[m - first, 1] = hits
     _copy_out(out32, m, cur32)
-    out8 = out32[m].view(np.int8)
-    out8[26 + i] -= 1
-    out8[26 + t1] += 1
+    base = 52 * m
+    out8[base + 26 + i] -= 1
+    out8[base + 26 + t1] += 1
     if hit1:
-        out8[facing[t1]] -= 1
-        out8[25] += 1
+        out8[base + facing[t1]] -= 1
+        out8[base + 25] += 1
     if j:
-        out8[26 + j] -= 1
-        out8[26 + t2] += 1
+        out8[base + 26 + j] -= 1
+        out8[base + 26 + t2] += 1
         if hit2:
-            out8[facing[t2]] -= 1
-            out8[25] += 1
+            out8[base + facing[t2]] -= 1
+            out8[base + 25] += 1
     return m + 1
 
 
 @njit(nogil=True, cache=True)
-def _expand_two_dice(a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, m):
+def _expand_two_dice(a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, out8, m):
     """All results of two different dice, `a` the larger, where no checker can come off. Returns (end, dice played)."""
     first = m
     one = np.int64(1)
@@ -553,12 +555,12 @@ def _expand_two_dice(a, b, cur, cur32, occupied, closed, blots, limit, rules, fa
                     if not i_first and not j_first:
                         continue
             _copy_out(out32, m, cur32)
-            out8 = out32[m].view(np.int8)
-            out8[26 + j] -= 1
-            out8[26 + u] += 1
+            base = 52 * m
+            out8[base + 26 + j] -= 1
+            out8[base + 26 + u] += 1
             if (blots_left >> u) & 1:
-                out8[facing[u]] -= 1
-                out8[25] += 1
+                out8[base + facing[u]] -= 1
+                out8[base + 25] += 1
             m += 1
         cur[26 + i] += 1
         cur[26 + t] -= 1
@@ -629,15 +631,15 @@ def _expand_two_dice(a, b, cur, cur32, occupied, closed, blots, limit, rules, fa
                     if not found:
                         continue
                 _copy_out(out32, m, cur32)
-                out8 = out32[m].view(np.int8)
-                out8[26 + i] -= 1
-                out8[26 + t] += 1
+                base = 52 * m
+                out8[base + 26 + i] -= 1
+                out8[base + 26 + t] += 1
                 if stop:
-                    out8[facing[stop]] -= 1
-                    out8[25] += 1
+                    out8[base + facing[stop]] -= 1
+                    out8[base + 25] += 1
                 if (blots >> t) & 1:
-                    out8[facing[t]] -= 1
-                    out8[25] += 1
+                    out8[base + facing[t]] -= 1
+                    out8[base + 25] += 1
                 m += 1
     if m > first:
         return m, 2
@@ -658,12 +660,12 @@ def _expand_two_dice(a, b, cur, cur32, occupied, closed, blots, limit, rules, fa
                 if forbidden_block(occ1, rules, waiting & ~(((blots >> t) & 1) << facing[t])):
                     continue
             _copy_out(out32, m, cur32)
-            out8 = out32[m].view(np.int8)
-            out8[26 + i] -= 1
-            out8[26 + t] += 1
+            base = 52 * m
+            out8[base + 26 + i] -= 1
+            out8[base + 26 + t] += 1
             if (blots >> t) & 1:
-                out8[facing[t]] -= 1
-                out8[25] += 1
+                out8[base + facing[t]] -= 1
+                out8[base + 25] += 1
             m += 1
         if m > first:
             return m, 1
@@ -678,7 +680,8 @@ def expand(boards, dice, rules, facing, at, end, out32, m, room, offsets):
     bytes of each result. offsets: `int64[N + 1]`, filled up to the position reached. Returns (position, results' end).
     """
     one = np.int64(1)
-    scratch = np.zeros((8, 26), np.int64)
+    out8 = out32.reshape(-1).view(np.int8)
+    scratch = np.zeros((10, 26), np.int64)
     keys = np.zeros((MOST_OF_TWO_DICE, 2), np.int64)
     cur32 = np.zeros(13, np.int32)
     cur = cur32.view(np.int8)
@@ -726,19 +729,47 @@ def expand(boards, dice, rules, facing, at, end, out32, m, room, offsets):
         while True:
             if a == b:
                 m, played = _expand_double(
-                    a, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, first, room
+                    a,
+                    cur,
+                    cur32,
+                    occupied,
+                    closed,
+                    blots,
+                    limit,
+                    rules,
+                    facing,
+                    waiting,
+                    scratch,
+                    out32,
+                    out8,
+                    first,
+                    room,
                 )
                 if m == OVERFLOW:
                     return at, first
                 full = 4
             elif bears_off:
                 m, played = _expand_bearing_off(
-                    a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, keys, out32, first
+                    a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, keys, out32, out8, first
                 )
                 full = 2
             else:
                 m, played = _expand_two_dice(
-                    a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, first
+                    a,
+                    b,
+                    cur,
+                    cur32,
+                    occupied,
+                    closed,
+                    blots,
+                    limit,
+                    rules,
+                    facing,
+                    waiting,
+                    scratch,
+                    out32,
+                    out8,
+                    first,
                 )
                 full = 2
             if retry and played < full:

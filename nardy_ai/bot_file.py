@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from nardy_ai.boards import Boards
-from nardy_ai.errors import BotError, NardyError
+from nardy_ai.errors import BotError
 from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import find_features
 from nardy_ai.files import replace_file
@@ -75,7 +75,7 @@ def read_bot(path: Path) -> BotFile:
         card = json.loads(metadata["card"])
         features = find_features(metadata["features"])
         network = Network(path.stem, rules, features, Weights(**{name: arrays[name] for name in _WEIGHTS}))
-    except (KeyError, TypeError, json.JSONDecodeError, NardyError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BotError(f"{path}: {error}") from error
     answers = network.outcomes(arrays["golden.boards"])
     wanted = arrays["golden.outcomes"]

@@ -92,7 +92,7 @@ def play_pairs(
         seed=seed,
         points=float(by_pair.mean()),
         standard_error=float(by_pair.std(ddof=1) / np.sqrt(len(by_pair))) if len(by_pair) > 1 else float("inf"),
-        first_won=sum(rates[:half]),
+        first_won=float((classes < half).mean()),
         first_rates=tuple(rates[:half]),
         second_rates=tuple(rates[half:]),
         plies=float(plies.mean()),

@@ -1,0 +1,305 @@
+"""`nardy benchmark BOT BOT ...`: bots against each other, or on decisions with known answers."""
+
+import argparse
+import math
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+from types import FrameType
+
+from tqdm import tqdm
+
+from nardy_ai import __version__
+from nardy_ai.bots import best_afterstates, is_trained, load_bot
+from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
+from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.positions import add_rules_argument
+from nardy_ai.errors import NardyError
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.outcomes import class_names
+from nardy_ai.play.arena import ArenaReport, play_matrix
+from nardy_ai.play.decisions import DecisionReport, Difference, Score, difference, read_decisions, score_decisions
+from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, presets, start_boards
+
+INTERRUPTED = 130
+SURE = 1.96
+"""Standard errors to either side of a 95 % interval."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="a name that `nardy bots` lists, or a bot's file")
+    parser.add_argument(
+        "--decisions",
+        metavar="FILE",
+        help="let the bots choose in decisions with known answers (.jsonl or .jsonl.gz) and do not play",
+    )
+    add_rules_argument(parser, default_text="those of the first trained bot, else short")
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="games in pairs: same dice, seats swapped (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the dice (default: %(default)s)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=2,
+        metavar="N",
+        help="threads; they change the time and nothing else (default: %(default)s)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play, or let the bots choose, and print how they did."""
+    if args.decisions is None and len(args.bots) < 2:
+        raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, or --decisions FILE")
+    if args.pairs < 1 or args.workers < 1:
+        raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
+    with compile_notice():
+        rules, match = _find_rules(args.rules, args.bots)
+        bots = [load_bot(name, rules) for name in args.bots]
+        if args.decisions is not None:
+            return _decide(Path(args.decisions), bots, rules, as_json=args.json)
+        for bot in bots:  # so that kernels are compiled before the bar appears
+            best_afterstates(bot, start_boards(rules), (3, 1))
+        return _play(args, bots, rules, match)
+
+
+def _find_rules(name: str | None, bots: Sequence[str]) -> tuple[RuleSet, MatchOptions]:
+    """The rules asked for, else those of the first trained bot, else short; and how games start under them."""
+    if name is not None:
+        preset = find_preset(name)
+        return preset.rules, preset.match
+    trained = next((bot for bot in bots if is_trained(bot)), None)
+    rules = find_rules("short") if trained is None else load_bot(trained).rules
+    preset_of_bot = presets().get(rules.name)
+    if preset_of_bot is not None and preset_of_bot.rules == rules:
+        return rules, preset_of_bot.match
+    return rules, MatchOptions()
+
+
+def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
+    matches = len(list(combinations(bots, 2)))
+    with (
+        _stoppable() as stop,
+        tqdm(total=2 * args.pairs * matches, unit=" games", disable=args.quiet, file=sys.stderr) as bar,
+    ):
+        lock = threading.Lock()
+
+        def progress(games: int) -> None:
+            with lock:
+                bar.update(games)
+
+        reports = play_matrix(
+            bots, rules, match, pairs=args.pairs, seed=args.seed, workers=args.workers, progress=progress, stop=stop
+        )
+        complete = not stop()
+    if args.json:
+        print_json(_matches_data(args, reports, rules, match, complete=complete))
+    else:
+        _print_matches(args, reports, bots, rules, match, complete=complete)
+    return 0 if complete else INTERRUPTED
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """A question whether Ctrl-C was pressed. Pressed again, the question itself is interrupted."""
+    presses = 0
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal presses
+        presses += 1
+        if presses == 1:
+            print("\nending the games that have begun; once more to stop at once", file=sys.stderr)
+
+    def stop() -> bool:
+        if presses > 1:
+            raise KeyboardInterrupt
+        return presses > 0
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _print_matches(
+    args: argparse.Namespace,
+    reports: Sequence[ArenaReport],
+    bots: Sequence[Bot],
+    rules: RuleSet,
+    match: MatchOptions,
+    *,
+    complete: bool,
+) -> None:
+    print(
+        f"nardy {__version__}, rules {rules.name}, {args.pairs} pairs a match, seed {args.seed}, opening"
+        f" {match.opening}, duplicate dice, seats swapped"
+    )
+    if not complete:
+        print("interrupted: what follows is of the pairs played")
+    print()
+    rows = [
+        [
+            f"{one.first} - {one.second}",
+            f"{one.points:+.4f} +- {_or_unknown(one.standard_error)}",
+            _interval_text(one),
+            f"{100 * one.first_won:5.1f} %",
+            f"{one.plies:5.1f}",
+            str(one.pairs),
+        ]
+        for one in reports
+    ]
+    print_table(rows, header=["bots", "points a game", "95 % interval", "   wins", "plies", "pairs"])
+    print("\nwins by kind, % of all games")
+    _print_rates(reports, rules)
+    for one in reports:
+        if one.cut:
+            print(f"{one.first} - {one.second}: {one.cut} games never ended and count 0")
+    if len(bots) > 2:
+        print("\npoints a game of the row's bot against the column's")
+        _print_matrix(reports, bots)
+
+
+def _print_rates(reports: Sequence[ArenaReport], rules: RuleSet) -> None:
+    """Each bot's wins by kind; with `checkers_left` the single ones are those with any number left."""
+    possible = possible_ways(rules)
+    ways = [way for way, can in zip(WAYS, possible, strict=True) if can]
+    rows = []
+    for one in reports:
+        for name, rates in ((one.first, one.first_rates), (one.second, one.second_rates)):
+            shares = [share for share, can in zip(three_ways(rates), possible, strict=True) if can]
+            rows.append([f"{one.first} - {one.second}", name, *(f"{100 * share:6.2f}" for share in shares)])
+    print_table(rows, header=["bots", "winner", *(f"{way:>6}" for way in ways)])
+
+
+def _print_matrix(reports: Sequence[ArenaReport], bots: Sequence[Bot]) -> None:
+    cells = [["-"] * len(bots) for _ in bots]
+    for (i, j), one in zip(combinations(range(len(bots)), 2), reports, strict=False):
+        cells[i][j], cells[j][i] = f"{one.points:+.4f}", f"{0 - one.points:+.4f}"
+    names = [bot.name for bot in bots]
+    print_table([[name, *row] for name, row in zip(names, cells, strict=True)], header=["", *names])
+
+
+def _interval(report: ArenaReport) -> tuple[float, float]:
+    reach = SURE * report.standard_error
+    return report.points - reach, report.points + reach
+
+
+def _interval_text(report: ArenaReport) -> str:
+    low, high = _interval(report)
+    return f"{low:+.4f} to {high:+.4f}" if math.isfinite(low) else "unknown"
+
+
+def _or_unknown(error: float, digits: int = 4) -> str:
+    """A standard error; that of a single draw is unknown."""
+    return f"{error:.{digits}f}" if math.isfinite(error) else "unknown"
+
+
+def _or_null(value: float) -> float | None:
+    return rounded(value) if math.isfinite(value) else None
+
+
+def _matches_data(
+    args: argparse.Namespace, reports: Sequence[ArenaReport], rules: RuleSet, match: MatchOptions, *, complete: bool
+) -> dict[str, object]:
+    ways = [name.removeprefix("win_") for name in class_names(rules) if name.startswith("win_")]
+    return {
+        "version": __version__,
+        "rules": rules.name,
+        "opening": match.opening,
+        "pairs": args.pairs,
+        "seed": args.seed,
+        "dice": "duplicate, seats swapped",
+        "complete": complete,
+        "matches": [
+            {
+                "first": one.first,
+                "second": one.second,
+                "pairs": one.pairs,
+                "points": rounded(one.points),
+                "standard_error": _or_null(one.standard_error),
+                "interval": [_or_null(end) for end in _interval(one)],
+                "first_won": rounded(one.first_won),
+                "first_rates": {way: rounded(rate) for way, rate in zip(ways, one.first_rates, strict=True)},
+                "second_rates": {way: rounded(rate) for way, rate in zip(ways, one.second_rates, strict=True)},
+                "plies": rounded(one.plies),
+                "cut": one.cut,
+            }
+            for one in reports
+        ],
+    }
+
+
+def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -> int:
+    decisions = read_decisions(path, rules)
+    reports = [score_decisions(bot, decisions) for bot in bots]
+    differences = [difference(report, reports[0]) for report in reports]
+    if as_json:
+        print_json(
+            {
+                "version": __version__,
+                "rules": rules.name,
+                "file": str(path),
+                "decisions": len(decisions.classes),
+                "bots": [_decisions_data(one, apart) for one, apart in zip(reports, differences, strict=True)],
+            }
+        )
+        return 0
+    print(f"nardy {__version__}, rules {rules.name}, {len(decisions.classes)} decisions of {path}")
+    print("PR is 500 x the mean equity lost a decision\n")
+    rows = [
+        [
+            one.bot,
+            _score_text(one.total),
+            f"{100 * one.total.best_share:5.1f} %",
+            "" if one.rms_error is None else f"{one.rms_error:.4f}",
+            "" if one is reports[0] else f"{apart.pr:+.3f} +- {_or_unknown(apart.standard_error, 3)}",
+        ]
+        for one, apart in zip(reports, differences, strict=True)
+    ]
+    print_table(rows, header=["bot", "PR", "best chosen", "rms error", f"PR minus that of {reports[0].bot}"])
+    print("\nPR by class")
+    classes = [
+        [name, f"{score.decisions:>9}", *(_score_text(one.by_class[name]) for one in reports)]
+        for name, score in reports[0].by_class.items()
+    ]
+    print_table(classes, header=["class", "decisions", *(one.bot for one in reports)])
+    return 0
+
+
+def _score_text(score: Score) -> str:
+    return f"{score.pr:6.3f} +- {_or_unknown(score.standard_error, 3)}"
+
+
+def _decisions_data(report: DecisionReport, apart: Difference) -> dict[str, object]:
+    return {
+        "bot": report.bot,
+        **_score_data(report.total),
+        "rms_error": None if report.rms_error is None else rounded(report.rms_error),
+        "difference": {"pr": rounded(apart.pr), "standard_error": _or_null(apart.standard_error)},
+        "by_class": {name: _score_data(score) for name, score in report.by_class.items()},
+    }
+
+
+def _score_data(score: Score) -> dict[str, object]:
+    return {
+        "decisions": score.decisions,
+        "pr": rounded(score.pr),
+        "standard_error": _or_null(score.standard_error),
+        "best_share": rounded(score.best_share),
+    }

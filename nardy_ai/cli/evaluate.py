@@ -1,0 +1,252 @@
+"""`nardy evaluate POSITION [--dice 31]`: how a game will end, and with a roll the plays ranked."""
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_ai import __version__
+from nardy_ai.boards import CONTRARY, finished
+from nardy_ai.bots import default_bot, load_bot
+from nardy_ai.cli.chances import (
+    WAYS,
+    chance_cells,
+    chance_header,
+    chance_table,
+    cumulative_chances,
+    exclusive_chances,
+    possible_ways,
+    rounded,
+)
+from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.positions import (
+    Given,
+    add_dice_argument,
+    add_position_arguments,
+    add_rules_argument,
+    read_dice,
+    read_positions,
+)
+from nardy_ai.errors import BotError, NardyError
+from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.movegen.generate import afterstates
+from nardy_ai.movegen.reference import plays
+from nardy_ai.notation import Position, draw_board, format_play, write_position
+from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
+from nardy_ai.rules import RuleSet, find_rules
+
+
+@dataclass(frozen=True)
+class RankedPlay:
+    """A play with its worth to the side that plays: points if the bot is an evaluator.
+
+    loss: to the best play. outcomes: `float32[K]` of that side; None if the bot knows none.
+    """
+
+    text: str
+    after: str
+    value: float
+    loss: float
+    outcomes: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said about one position: `outcomes` `float32[K]` of the side on roll, or `ranked` plays, best first."""
+
+    position: Position
+    outcomes: NDArray[np.float32] | None = None
+    ranked: tuple[RankedPlay, ...] = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_position_arguments(parser)
+    add_dice_argument(parser)
+    parser.add_argument(
+        "--bot", metavar="BOT", help="a name that `nardy bots` lists, or a bot's file (default: the shipped one)"
+    )
+    add_rules_argument(parser, default_text="those of the bot")
+    parser.add_argument("--top", type=int, metavar="N", help="list the best N plays only")
+    parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what the bot says about each position; nothing if one of them is wrong."""
+    if args.top is not None and args.top < 1:
+        raise NardyError(f"--top {args.top}: expected 1 or more")
+    with compile_notice():
+        bot = _find_bot(args.bot, args.rules)
+        given = read_positions(args, bot.rules)
+        answers = evaluate(bot, [_asked_position(args, one) for one in given], where=[one.where for one in given])
+    if args.json:
+        print_json([_as_data(one, answer, bot, args.top) for one, answer in zip(given, answers, strict=True)])
+        return 0
+    for i, answer in enumerate(answers):
+        if i:
+            print()
+        _print_answer(answer, bot, draw=args.draw, top=args.top)
+    return 0
+
+
+def evaluate(bot: Bot, positions: list[Position], *, where: list[str]) -> list[Answer]:
+    """Ask `bot` about all positions at once, those without dice before their roll.
+
+    where: what to say in front of a complaint about a position. Finished games are settled by the rules.
+    """
+    rules = bot.rules
+    boards = np.stack([position.board for position in positions])
+    over = finished(boards)
+    rolled = np.array([position.dice is not None for position in positions]) & ~over
+    waiting = ~rolled & ~over
+    answers = [Answer(position) for position in positions]
+    for i, outcomes in zip(np.flatnonzero(over), final_outcomes(boards[over], rules), strict=True):
+        answers[i] = Answer(Position(boards[i]), outcomes)
+    if waiting.any():
+        if not isinstance(bot, Evaluator):
+            raise BotError(
+                f"{where[int(np.argmax(waiting))]}bot {bot.name!r} is no evaluator: it ranks plays and knows no"
+                " chances; give a roll with --dice, or another bot with --bot"
+            )
+        for i, outcomes in zip(np.flatnonzero(waiting), bot.outcomes(boards[waiting]), strict=True):
+            answers[i] = Answer(positions[i], outcomes)
+    if rolled.any():
+        at = np.flatnonzero(rolled)
+        for i, ranked in zip(at, _rank(bot, [positions[i] for i in at]), strict=True):
+            answers[i] = Answer(positions[i], ranked=ranked)
+    return answers
+
+
+def _rank(bot: Bot, positions: list[Position]) -> list[tuple[RankedPlay, ...]]:
+    """All plays of each position, best first; equal ones in the order of the move generator, as bots choose."""
+    rules = bot.rules
+    boards = np.stack([position.board for position in positions])
+    after = afterstates(boards, np.array([position.dice for position in positions], dtype=np.uint8), rules)
+    values = bot.play_values(boards, after)
+    outcomes = swap(settled_outcomes(bot, after.boards)) if isinstance(bot, Evaluator) else None
+    found = []
+    for i, position in enumerate(positions):
+        assert position.dice is not None
+        first, last = int(after.offsets[i]), int(after.offsets[i + 1])
+        names = {play.afterstate.tobytes(): play for play in plays(position.board, position.dice, rules)}
+        order = first + np.argsort(-values[first:last], kind="stable")
+        ranked = []
+        for m in order:
+            play = names[after.boards[m].tobytes()]
+            ranked.append(
+                RankedPlay(
+                    text=format_play(play.moves),
+                    after=write_position(play.afterstate, rules),
+                    value=float(values[m]),
+                    loss=float(values[order[0]]) - float(values[m]),
+                    outcomes=None if outcomes is None else outcomes[m],
+                )
+            )
+        found.append(tuple(ranked))
+    return found
+
+
+def _find_bot(name: str | None, rules_name: str | None) -> Bot:
+    """The bot that was asked for, else the shipped one for the rules, else the one for short nardy."""
+    rules = None if rules_name is None else find_rules(rules_name)
+    if name is None:
+        name = default_bot(rules or find_rules("short"))
+    return load_bot(name, rules)
+
+
+def _asked_position(args: argparse.Namespace, given: Given) -> Position:
+    """The board and the roll: all that a cubeless evaluation looks at."""
+    dice = read_dice(args, given)
+    return Position(given.position.board, dice=None if dice is None else (int(dice[0]), int(dice[1])))
+
+
+def _xgid(position: Position, rules: RuleSet) -> str | None:
+    return write_position(position, rules, format="xgid") if rules.board == CONTRARY else None
+
+
+def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> None:
+    rules, position = bot.rules, answer.position
+    xgid = _xgid(position, rules)
+    print(
+        f"nardy {__version__}, bot {bot.name}, rules {rules.name},"
+        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    )
+    if draw:
+        print(draw_board(position, rules, cube=False))
+    if answer.outcomes is not None:
+        _print_outcomes(answer.outcomes, position, rules)
+    else:
+        _print_plays(answer, bot, top)
+
+
+def _print_outcomes(outcomes: NDArray[np.float32], position: Position, rules: RuleSet) -> None:
+    equity = float(equities(outcomes, rules))
+    if finished(position.board[None])[0]:
+        result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
+        verb = {"win": "won", "lose": "lost"}[result]
+        print(f"the game is over: the side on roll has {verb} ({way.replace('_', ' ')}), {equity:+g} points")
+        return
+    print(f"before the roll: equity {equity:+.4f} points a game, cubeless, for the side on roll")
+    header, *rows = chance_table(outcomes, rules)
+    print_table(rows, header=header, indent=2)
+
+
+def _print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
+    rules, dice, ranked = bot.rules, answer.position.dice, answer.ranked
+    assert dice is not None
+    count = "1 play" if len(ranked) == 1 else f"{len(ranked)} plays"
+    shown = ranked[:top]
+    part = f", the best {len(shown)}" if len(shown) < len(ranked) else ""
+    numbers = [str(i) for i in range(1, len(shown) + 1)]
+    if ranked[0].outcomes is None:
+        print(
+            f"roll {dice[0]}-{dice[1]}: {count}{part}; the values of {bot.name!r} only rank plays, they are no points"
+        )
+        rows = [[n, play.text, f"{play.value:+12.4f}"] for n, play in zip(numbers, shown, strict=True)]
+        print_table(rows, header=["", "play", "       value"], indent=2)
+        return
+    print(f"roll {dice[0]}-{dice[1]}: {count}{part}; equity in points a game, cubeless, for the side that plays")
+    rows = [
+        [n, play.text, f"{play.value:+8.4f}", f"{play.loss:7.4f}", *chance_cells(play.outcomes, rules)]
+        for n, play in zip(numbers, shown, strict=True)
+        if play.outcomes is not None
+    ]
+    print_table(rows, header=["", "play", "  equity", "   loss", *chance_header(rules)], indent=2)
+    if possible_ways(rules)[WAYS.index("koks")]:
+        print("  chances are cumulative: mars+ is mars or koks")
+
+
+def _as_data(given: Given, answer: Answer, bot: Bot, top: int | None) -> dict[str, object]:
+    """One position's answer for JSON. `outcomes` exclude each other; `cumulative` is the view of the tables."""
+    rules, position = bot.rules, answer.position
+    data: dict[str, object] = {
+        "version": __version__,
+        "bot": bot.name,
+        "rules": rules.name,
+        "given": given.text,
+        "position": write_position(position, rules),
+        "xgid": _xgid(position, rules),
+        "dice": None if position.dice is None else list(position.dice),
+        "finished": bool(finished(position.board[None])[0]),
+    }
+    if answer.outcomes is not None:
+        return data | {"equity": rounded(equities(answer.outcomes, rules))} | _chances_data(answer.outcomes, rules)
+    return data | {
+        "is_evaluator": isinstance(bot, Evaluator),
+        "plays": [_play_data(play, rules) for play in answer.ranked[:top]],
+    }
+
+
+def _play_data(play: RankedPlay, rules: RuleSet) -> dict[str, object]:
+    data: dict[str, object] = {"play": play.text, "after": play.after}
+    if play.outcomes is None:
+        return data | {"value": rounded(play.value)}
+    return data | {"equity": rounded(play.value), "loss": rounded(play.loss)} | _chances_data(play.outcomes, rules)
+
+
+def _chances_data(outcomes: NDArray[np.float32], rules: RuleSet) -> dict[str, object]:
+    return {"outcomes": exclusive_chances(outcomes, rules), "cumulative": cumulative_chances(outcomes)}

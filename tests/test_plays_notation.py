@@ -114,3 +114,10 @@ def test_mangled_play_is_read_or_refused(text: str):
     except NotationError:
         return
     assert all(0 <= move.target < move.source <= 25 for move in moves)
+
+
+def test_the_checker_that_hit_stays_where_another_comes_and_goes_on():
+    """Caucasian: 6/5*/4 would be a hide; the covering checker may go on (cauc-12)."""
+    assert format_play([Move(6, 5, True), Move(6, 5), Move(5, 4)]) == "6/5* 6/4"
+    assert format_play([Move(6, 5, True), Move(6, 5), Move(5, 4), Move(5, 4)]) == "6/5*/4(2)"
+    assert format_play([Move(7, 6), Move(6, 5, True), Move(5, 4)]) == "7/5*/4"

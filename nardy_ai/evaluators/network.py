@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai import outcomes as oc
-from nardy_ai.boards import CONTRARY, SLOTS, Boards, swap_sides
+from nardy_ai.boards import CONTRARY, SLOTS, Boards, checked_boards, swap_sides
 from nardy_ai.errors import BotError
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
@@ -97,15 +97,16 @@ class Network:
         self.weights.check(self.features, oc.class_count(self.rules))
         self._folded = _fold(self.weights, self.rules)
 
-    def outcomes(self, boards: Boards) -> oc.Outcomes:
-        """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly."""
-        bases = np.zeros((1, self.features.slots), dtype=np.int8)
-        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64))[0]
+    def outcomes(self, boards: ArrayLike) -> oc.Outcomes:
+        """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
 
-    def equity(self, boards: Boards) -> NDArray[np.float32]:
-        """Cubeless points of row 0, `float32[N]`."""
-        bases = np.zeros((1, self.features.slots), dtype=np.int8)
-        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64))[1]
+        boards: `int8[N, 2, 26]`. Raises BoardError.
+        """
+        return self._run_alone(boards)[0]
+
+    def equity(self, boards: ArrayLike) -> NDArray[np.float32]:
+        """Cubeless points of row 0, `float32[N]`. boards: `int8[N, 2, 26]`. Raises BoardError."""
+        return self._run_alone(boards)[1]
 
     def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, `float32[M]`."""
@@ -118,6 +119,12 @@ class Network:
         """
         bases = self.features.inputs(swap_sides(boards), self.rules)
         return self._run(after.boards, bases, after.offsets)
+
+    def _run_alone(self, boards: ArrayLike) -> tuple[oc.Outcomes, NDArray[np.float32]]:
+        """Outcomes and equities of boards without parents, after a look at them."""
+        checked = checked_boards(boards, self.rules.checkers)
+        bases = np.zeros((1, self.features.slots), dtype=np.int8)
+        return self._run(checked, bases, np.array([0, len(checked)], dtype=np.int64))
 
     def _run(
         self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64]

@@ -31,15 +31,26 @@ class Move(NamedTuple):
 
 
 def format_play(moves: Iterable[Move]) -> str:
-    """The text of a play, such as `24/22 13/11*`; `pass` for no moves. The order of the moves does not matter."""
+    """The text of a play, such as `24/22 13/11*`; `pass` for no moves. The order of the moves does not matter.
+
+    Where another checker comes to a hit point and one goes on, the checker that hit is the one that stays, as the ban
+    on hiding wants it.
+    """
     left = sorted(moves, key=lambda move: (-move.source, -move.target))
     hits = {move.target for move in left if move.hit}
+    stays: set[int] = set()
     chains: list[tuple[int, ...]] = []
     while left:
         chain = [*left.pop(0)[:2]]
         while follower := next((move for move in left if move.source == chain[-1]), None):
+            here = chain[-1]
+            if here in hits - stays:
+                others = sum(move.target == here for move in left)
+                if sum(move.source == here for move in left) <= others:
+                    break
             left.remove(follower)
-            chain[-1:] = [chain[-1], follower.target] if chain[-1] in hits else [follower.target]
+            chain[-1:] = [here, follower.target] if here in hits - stays else [follower.target]
+        stays |= hits & {chain[-1]}
         chains.append(tuple(chain))
     words = []
     for path, times in sorted(Counter(chains).items(), reverse=True):

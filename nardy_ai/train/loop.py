@@ -79,6 +79,7 @@ class Run:
         self.rounds = 0
         self.benchmarks = 0
         self.seconds = 0.0
+        self.metrics_bytes = 0
 
     @classmethod
     def resumed(cls, folder: Path, *, device: str = "auto") -> "Run":
@@ -90,10 +91,7 @@ class Run:
         run.rounds = int(state.counters["rounds"])
         run.benchmarks = int(state.counters["benchmarks"])
         run.seconds = state.counters["seconds"]
-        # What was written after the state will be written again.
-        metrics = folder / METRICS_FILE
-        with metrics.open("ab") as file:
-            file.truncate(int(state.counters["metrics_bytes"]))
+        run.metrics_bytes = int(state.counters["metrics_bytes"])
         return run
 
     @property
@@ -115,7 +113,9 @@ class Run:
         """Play and learn until the config's games are done or `watcher.stop` is set. Saves state and bot."""
         torch.set_num_threads(1)
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / METRICS_FILE).touch()
+        # What was written after the state will be written again.
+        with (self.folder / METRICS_FILE).open("ab") as file:
+            file.truncate(self.metrics_bytes)
         saved = time.monotonic()
         latest: Mapping[str, Any] = {}
         with ThreadPoolExecutor(1) as pool:
@@ -138,7 +138,7 @@ class Run:
             "rounds": self.rounds,
             "benchmarks": self.benchmarks,
             "seconds": self.seconds,
-            "metrics_bytes": (self.folder / METRICS_FILE).stat().st_size,
+            "metrics_bytes": self.metrics_bytes,
         }
         state = State(self.lanes, self.learner.state(), counters, config_to_dict(self.config))
         save_state(self.folder / STATE_FILE, state)
@@ -228,8 +228,8 @@ class Run:
         return {"games": self.games, "seconds": round(self.seconds, 3), "benchmark": results}
 
     def _record(self, metrics: Mapping[str, Any], watcher: Watcher) -> None:
-        with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(metrics) + "\n")
+        with (self.folder / METRICS_FILE).open("ab") as file:
+            self.metrics_bytes += file.write(json.dumps(metrics).encode() + b"\n")
         watcher.on_metrics(metrics)
 
 

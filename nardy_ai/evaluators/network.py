@@ -31,7 +31,7 @@ from nardy_ai.rules import RuleSet
 
 PHASES = ("contact", "race")
 UNIT_MULTIPLE = 16
-_ROWS = 256
+_ROWS = 64
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
 _BARRED = np.float32(-1e30)
 _SCORING = {"oin": 0, "oin_mars": 1, "oin_mars_koks": 2, "checkers_left": 3}
@@ -326,6 +326,17 @@ def _finish(
 
 
 @njit(nogil=True, cache=True)
+def _add_four(table, more, k, total):
+    """total += the rows more[k .. k + 3] of the table."""
+    a = table[more[k]]
+    b = table[more[k + 1]]
+    c = table[more[k + 2]]
+    d = table[more[k + 3]]
+    for h in range(len(total)):
+        total[h] += a[h] + b[h] + c[h] + d[h]
+
+
+@njit(nogil=True, cache=True)
 def _add_rows(source, table, more, less, k, total):
     """total = source + the rows more[k], more[k + 1] - the rows less[k], less[k + 1] of the table."""
     a = table[more[k]]
@@ -339,13 +350,14 @@ def _add_rows(source, table, more, less, k, total):
 @njit(nogil=True, cache=True)
 def _add_rows_and_rectify(source, table, more, less, k, units):
     """`_add_rows`, then what is above 0 as `float32`."""
+    zero = np.int32(0)
     a = table[more[k]]
     b = table[more[k + 1]]
     c = table[less[k]]
     d = table[less[k + 1]]
     for h in range(len(units)):
-        x = source[h] + a[h] + b[h] - c[h] - d[h]
-        units[h] = np.float32(x if x > 0 else 0)
+        x = np.int32(source[h] + a[h] + b[h] - c[h] - d[h])
+        units[h] = np.float32(x if x > zero else zero)
 
 
 @njit(nogil=True, cache=True)
@@ -367,7 +379,7 @@ def _evaluate(
     nothing = len(table) - 1
     parent = np.empty(width, np.int32)
     total = np.empty(width, np.int32)
-    more = np.empty(slots * LEVELS, np.int64)
+    more = np.empty(slots * LEVELS + 3, np.int64)
     less = np.empty(slots * LEVELS, np.int64)
     units = np.zeros((phases, _ROWS, width), np.float32)
     rows = np.zeros((phases, _ROWS), np.int64)
@@ -378,12 +390,15 @@ def _evaluate(
     keys = np.zeros((phases, _ROWS, 2), np.int64)
     for segment in range(len(offsets) - 1):
         base = bases[segment]
-        parent[:] = bias
+        n_more = 0
         for s in range(slots):
             for n in range(base[s]):
-                row_of = table[s * LEVELS + n]
-                for h in range(width):
-                    parent[h] += row_of[h]
+                more[n_more] = s * LEVELS + n
+                n_more += 1
+        more[n_more : n_more + 3] = nothing
+        parent[:] = bias
+        for k in range(0, n_more, 4):
+            _add_four(table, more, k, parent)
         for m in range(offsets[segment], offsets[segment + 1]):
             board = boards[m]
             high0 = _highest(board, 0)

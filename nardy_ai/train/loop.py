@@ -7,6 +7,7 @@ with the same weights as one that was never stopped.
 """
 
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -246,4 +247,4 @@ def start_run(folder: Path, config: TrainConfig, *, device: str = "auto") -> Run
 
 def machine() -> str:
     """What ran this, in a few words."""
-    return f"{platform.machine()} {platform.system()}, {torch.get_num_threads()} learner thread"
+    return f"{platform.machine()} {platform.system()}, {os.cpu_count()} cores"

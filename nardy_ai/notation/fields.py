@@ -10,7 +10,7 @@ from nardy_ai.rules import RuleSet
 
 Dice = tuple[int, int]
 
-_WHOLE = re.compile("[0-9]{1,9}")
+_WHOLE = re.compile("[0-9]{1,10}")
 
 
 def whole_number(text: str, what: str, least: int, most: int) -> int:

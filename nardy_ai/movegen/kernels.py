@@ -228,6 +228,28 @@ def _playable_in_some_order(cur, sources, dice, n, blots, rules, facing, waiting
 
 
 @njit(nogil=True, cache=True)
+def _hide_in_reach(occupied, closed, blots, die, rules):
+    """Whether within three moves of `die` a blot is hit where hiding is banned, and a fourth can go on from there."""
+    from_three = (occupied >> die) | (occupied >> 2 * die) | (occupied >> 3 * die)
+    goes_on = blots & rules.hide_mask & from_three & ~(closed << die)
+    if rules.hide == NO_HIDE:
+        goes_on &= ~((np.int64(2) << die) - 1)  # bearing off is no hiding
+    return goes_on != 0
+
+
+@njit(nogil=True, cache=True)
+def _lands_on_own(target, start, sources, n, rules):
+    """Whether a checker that comes to `target` in a double finds an own one there in whatever order it is played."""
+    if target < 1 or rules.hide_final:
+        return False
+    stay = start[target]
+    for k in range(n):
+        if sources[k] == target:
+            stay -= 1
+    return stay > 0
+
+
+@njit(nogil=True, cache=True)
 def _expand_double(
     die, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, scratch, out32, out8, m, room
 ):
@@ -242,7 +264,7 @@ def _expand_double(
     for p in range(26):
         start[p] = cur[26 + p]
     start_blots = blots
-    hide_risk = rules.hide != ALLOWED and (blots & rules.hide_mask) != 0
+    hide_risk = rules.hide != ALLOWED and _hide_in_reach(occupied, closed, blots, die, rules)
     block_risk = rules.six_block != FREE and block_in_reach(occupied, 4, rules)
     judged = hide_risk or block_risk
     for k in range(4):
@@ -299,19 +321,23 @@ def _expand_double(
             # Leave this node; it is a play if no deeper one was found and it passes what is judged at the end.
             if depth >= best:
                 good = True
+                ask = False
                 if block_risk:
                     waits = waiting
                     for k in range(depth):
                         if hit_at[k]:
                             waits &= ~(np.int64(1) << facing[hit_at[k]])
-                    good = not forbidden_block(occ[depth], rules, waits)
-                ask = good and block_risk and rules.six_step
+                        if k + 1 == depth or rules.six_step:
+                            if forbidden_block(occ[k + 1], rules, waits):
+                                # At the end it counts always; on the way another order may avoid it.
+                                good = good and k + 1 < depth
+                                ask = True
                 if good and hide_risk:
                     for k in range(depth):
                         t = hit_at[k]
                         if t and (rules.hide_mask >> t) & 1 and cur[26 + t] == 0:
                             # Everyone who came here has gone on, the checker that hit with them.
-                            if rules.hide == NO_RUN:
+                            if rules.hide == NO_RUN or _lands_on_own(t - die, start, sources, depth, rules):
                                 good = False
                             else:
                                 ask = True

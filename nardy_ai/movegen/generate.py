@@ -67,11 +67,19 @@ def afterstates(boards: ArrayLike, dice: ArrayLike, rules: RuleSet) -> Afterstat
     boards: `int8[N, 2, 26]`, row 0 on roll; finished boards are refused. dice: `uint8[N, 2]`, or one roll for all.
     Raises BoardError, NotationError. The GIL is released.
     """
-    checked = checked_boards(boards, rules.checkers)
-    over = finished(checked)
-    if over.any():
-        raise BoardError(f"board {int(np.argmax(over))}: the game is over; nobody can move")
-    return expand(checked, checked_dice(dice, len(checked)), rules)
+    given, rolls = np.asarray(boards), np.asarray(dice)
+    if given.dtype != np.int8 or given.shape[1:] != (2, SLOTS) or rolls.dtype != np.uint8 or rolls.ndim != 2:
+        given = checked_boards(given, rules.checkers)
+        rolls = checked_dice(rolls, len(given))
+    given, rolls = np.ascontiguousarray(given), np.ascontiguousarray(rolls)
+    if rolls.shape != (len(given), 2) or kernels.first_fault(given, rolls, rules.checkers) >= 0:
+        # One of them is at fault, or the dice are in another order: slower, and with words.
+        given = checked_boards(given, rules.checkers)
+        rolls = checked_dice(rolls, len(given))
+        over = finished(given)
+        if over.any():
+            raise BoardError(f"board {int(np.argmax(over))}: the game is over; nobody can move")
+    return expand(given, rolls, rules)
 
 
 def expand(boards: Boards, dice: NDArray[np.uint8], rules: RuleSet) -> Afterstates:

@@ -812,6 +812,27 @@ def expand(boards, dice, rules, facing, at, end, out32, m, room, offsets):
 
 
 @njit(nogil=True, cache=True)
+def first_fault(boards, dice, checkers):
+    """The first position that cannot be expanded, -1 if all can.
+
+    It has a count below 0, a row that does not sum to `checkers`, a side that is all off, or a roll that is not two
+    numbers from 6 down to 1, larger first.
+    """
+    for n in range(len(boards)):
+        for side in range(2):
+            total = np.int32(0)
+            signs = np.int8(0)
+            for p in range(26):
+                total += np.int32(boards[n, side, p])
+                signs |= boards[n, side, p]
+            if signs < 0 or total != checkers or boards[n, side, 0] == checkers:
+                return n
+        if dice[n, 0] > 6 or dice[n, 0] < dice[n, 1] or dice[n, 1] < 1:
+            return n
+    return -1
+
+
+@njit(nogil=True, cache=True)
 def best_of_segments(values, offsets, chosen):
     """The index of the highest value of each segment, the first of equals. chosen: `int64[N]`, filled."""
     for i in range(len(offsets) - 1):

@@ -231,14 +231,19 @@ def find_preset(name: str | Path) -> Preset:
         return presets()[text]
     if text.endswith(".toml") or "/" in text or "\\" in text:
         return _read_preset(Path(text))
+    return presets()[_known_name(text, presets())]
+
+
+def _known_name(text: str, known: Mapping[str, Preset]) -> str:
+    """The name of a preset from its name or alias, any case. Raises RulesError."""
     folded = text.casefold().replace("_", "-").strip()
-    for key, preset in presets().items():
+    for key, preset in known.items():
         if folded == key or folded in preset.aliases:
-            return preset
-    names = [alias for key, preset in presets().items() for alias in (key, *preset.aliases)]
+            return key
+    names = [alias for key, preset in known.items() for alias in (key, *preset.aliases)]
     close = get_close_matches(folded, names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise RulesError(f"unknown rules {text!r}{hint} (known: {', '.join(presets())}, or a .toml file)")
+    raise RulesError(f"unknown rules {text!r}{hint} (known: {', '.join(known)}, or a .toml file)")
 
 
 def find_rules(name: str | Path) -> RuleSet:
@@ -270,8 +275,11 @@ def _preset_from(name: str, table: Mapping[str, Any], known: Mapping[str, Preset
     """One table of a presets file, strict about its keys. Raises RulesError."""
     table = dict(table)
     base = table.pop("base", None)
-    if base is not None and base not in known:
-        raise RulesError(f"base = {base!r} is no preset; expected one of {', '.join(known)}")
+    if base is not None:
+        try:
+            base = _known_name(str(base), known)
+        except RulesError as error:
+            raise RulesError(f"base: {error}") from error
     rule_keys = [entry.name for entry in fields(RuleSet) if entry.name != "name"]
     match_keys = [entry.name for entry in fields(MatchOptions)]
     match = table.pop("match", {})
@@ -298,6 +306,8 @@ def _check_keys(table: Mapping[str, Any], known: list[str], prefix: str) -> None
         if key not in known:
             close = get_close_matches(key, known, n=1)
             hint = f"; did you mean '{prefix}{close[0]}'?" if close else f" (known: {', '.join(known)})"
+            if not prefix and key in (entry.name for entry in fields(MatchOptions)):
+                hint = "; it is a match option and belongs under [match]"
             raise RulesError(f"unknown key '{prefix}{key}'{hint}")
 
 

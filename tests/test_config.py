@@ -210,3 +210,10 @@ def test_every_option_has_a_help_text_and_can_be_overridden_by_its_own_default()
     assert {"games", "optim.lr", "benchmark.against"} <= set(options)
     assert all(entry.metadata["help"] for entry in options.values())
     assert override(TrainConfig(), {name: entry.default for name, entry in options.items()}) == TrainConfig()
+
+
+def test_a_rule_set_is_looked_for_beside_its_config(tmp_path, monkeypatch):
+    (tmp_path / "club.toml").write_text('base = "hyper"\nscoring = "oin"\n')
+    (tmp_path / "mine.toml").write_text('rules = "club.toml"\n')
+    monkeypatch.chdir("/")
+    assert read_config(tmp_path / "mine.toml").rules == str(tmp_path / "club.toml")

@@ -216,7 +216,7 @@ def test_file_may_stand_alone_and_name_itself(tmp_path: Path) -> None:
         ('base = "long"\nsix_blok = "never"\n', "unknown key 'six_blok'; did you mean 'six_block'"),
         ('base = "long"\n[match]\ncubes = "none"\n', "unknown key 'match.cubes'; did you mean 'match.cube'"),
         ('base = "long"\nzzz = 1\n', r"unknown key 'zzz' \(known: start, board"),
-        ('base = "lang"\n', "base = 'lang' is no preset; expected one of short"),
+        ('base = "lang"\n', "base: unknown rules 'lang'; did you mean 'long'"),
         ('scoring = "oin"\n', "neither base nor start is given"),
         ('base = "short"\nstart = { head = 15 }\n', "expected a table of point = count"),
         ('base = "short"\nmatch = 3\n', "match = 3; expected a table of match options"),
@@ -262,3 +262,14 @@ def test_same_game_looks_at_everything_but_the_name() -> None:
     assert same_game(SHORT, find_rules("short-money"))
     assert not same_game(SHORT, find_rules("caucasian"))
     assert not same_game(LONG, find_rules("long-fnr"))
+
+
+def test_a_base_may_be_named_by_an_alias(tmp_path: Path) -> None:
+    path = write(tmp_path, 'base = "Длинные нарды"\nsix_block = "never"\n')
+    assert find_rules(path).board == "parallel"
+
+
+def test_a_match_option_in_the_wrong_place_is_sent_to_its_own(tmp_path: Path) -> None:
+    path = write(tmp_path, 'base = "long"\ncube = "geometric"\n')
+    with pytest.raises(RulesError, match=r"unknown key 'cube'; it is a match option and belongs under \[match\]"):
+        find_rules(path)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from numba.core.event import Listener, install_listener
 
-NOTICE = "compiling kernels (once, under a minute) ..."
+NOTICE = "compiling kernels (once for each, under a minute in all) ..."
 
 
 class _Notice(Listener):  # type: ignore[misc]  # numba has no types

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.errors import ConfigError
 from nardy_ai.resources import config_names, find_config
 from nardy_ai.train.config import TrainConfig, option_fields, read_config
@@ -66,7 +67,9 @@ def run(args: argparse.Namespace) -> int:
     if config.self_check and config.games >= LONG_RUN and training.games == 0:
         _self_check(config, args.device)
     watcher = loop.Watcher()
-    with _interruptible(watcher), _progress(training, watcher, quiet=args.quiet):
+    if training.progress >= 1:
+        _say(f"nothing left to do: {training.games:,} of {config.games:,} games are played")
+    with compile_notice(), _interruptible(watcher), _progress(training, watcher, quiet=args.quiet):
         result = training.train(watcher)
     _plot(training.folder)
     state = "done" if result.finished else f"stopped, resume with: nardy train --resume {training.folder}"
@@ -87,7 +90,8 @@ def _self_check(config: TrainConfig, device: str) -> None:
 
     began = time.monotonic()
     _say("checking that learning works ...")
-    faults = list(self_check(config, device=device))
+    with compile_notice():
+        faults = list(self_check(config, device=device))
     for fault in faults:
         _say(f"WARNING: {fault}")
     if not faults:

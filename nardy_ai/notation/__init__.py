@@ -41,6 +41,11 @@ _READERS: dict[str, Callable[[str, RuleSet], Position]] = {
     "ogid": read_ogid,
 }
 _GNUBG = re.compile(f"[A-Za-z0-9+/]{{{POSITION_ID_LENGTH}}}(:[A-Za-z0-9+/]{{{MATCH_ID_LENGTH}}})?")
+_ABOUT_AN_ID = frozenset(
+    length + slip for length in (POSITION_ID_LENGTH, POSITION_ID_LENGTH + 1 + MATCH_ID_LENGTH) for slip in range(-2, 3)
+)
+"""Lengths of texts that are meant as a Position ID, or as one with a Match ID, and a little too long or too short."""
+
 _TEXT = re.compile(rf"(?:{'|'.join(START_WORDS)})(?=\s|$)|/(?=\s|$)|(?:bar|off|[0-9]{{1,2}}):[0-9]{{1,2}}(?=[\s/]|$)")
 
 
@@ -95,6 +100,8 @@ def _format_of(text: str) -> str:
         return "gnubg"
     if _TEXT.match(folded):
         return "text"
+    if " / " in given:
+        return "text"
     fields = given.split(":")
     if len(fields) >= 3 and (CUBE_FIELD.fullmatch(fields[2]) or not re.fullmatch("-?[0-9]*", fields[2])):
         return "ogid"
@@ -102,7 +109,7 @@ def _format_of(text: str) -> str:
         return "xgid"
     if re.fullmatch("[0-9a-q]+:[0-9a-q]+", given):
         return "ogid"
-    if given and not re.search(r"\s", given):
+    if re.fullmatch(r"[A-Za-z0-9+/:=]+", given) and len(given) in _ABOUT_AN_ID:
         return "gnubg"
     raise NotationError(
         f"{text!r} is no position; expected an XGID, a GNU position ID (14 characters, perhaps :MATCHID), an OGID,"

@@ -31,7 +31,7 @@ class OptimConfig:
     lr: float = _option(1e-3, "Adam's learning rate at the start")
     final_lr: float = _option(3e-5, "the rate at the end, after a half cosine over the last decay_fraction")
     decay_fraction: float = _option(0.75, "the last share of the run, over which the rate falls")
-    batch: int = _option(1024, "positions a step")
+    batch: int = _option(512, "positions a step")
     average: float = _option(0.999, "weight of the past in the running average of weights that is saved as the bot")
 
 
@@ -39,9 +39,9 @@ class OptimConfig:
 class PlayConfig:
     """How self-play makes positions."""
 
-    lanes: int = _option(1024, "games played side by side")
+    lanes: int = _option(512, "games played side by side")
     window: int = _option(8, "plies played between two rounds of learning")
-    trace: float = _option(0.0, "lambda of TD(lambda), from 0 (next position) to 1 (final result)")
+    trace: float = _option(0.7, "lambda of TD(lambda), from 0 (next position) to 1 (final result)")
     wild_share: float = _option(0.1, "share of games that begin with plies chosen by chance")
     wild_plies: int = _option(20, "most plies chosen by chance in such a game")
 
@@ -101,6 +101,7 @@ def _multiple(number: int, of: int) -> bool:
 def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> TrainConfig:
     """The config of a TOML file, with dotted `overrides` such as `{"optim.lr": 0.01}` on top.
 
+    A rule set's file is looked for beside the config first, then from the working folder.
     Strict: unknown keys and values of another type are refused with the nearest known key. Raises ConfigError.
     """
     try:
@@ -115,6 +116,9 @@ def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> Tr
         config = config_from(table)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+    beside = path.parent / config.rules
+    if config.rules.endswith(".toml") and beside.is_file():
+        config = replace(config, rules=str(beside))
     return override(config, overrides or {})
 
 

@@ -57,8 +57,14 @@ def swap(outcomes: Outcomes) -> Outcomes:
 
 
 def equities(outcomes: Outcomes, rules: RuleSet) -> NDArray[np.float32]:
-    """Cubeless points of row 0, `float32[N]`."""
-    return (outcomes @ class_points(rules)).astype(np.float32)
+    """Cubeless points of row 0, `float32[N]`.
+
+    Added class by class: the same to the last bit in every batch, as a matrix product is not.
+    """
+    total = np.zeros(len(outcomes), dtype=np.float32)
+    for k, points in enumerate(class_points(rules)):
+        total += outcomes[:, k] * points
+    return total
 
 
 def possible(boards: Boards, rules: RuleSet) -> NDArray[np.bool_]:

@@ -1,0 +1,355 @@
+"""`nardy rollout POSITION [--dice 31]`: a position played to its end many times, or the plays of a roll compared."""
+
+import argparse
+import math
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+from tqdm import tqdm
+
+from nardy_ai import __version__
+from nardy_ai.boards import CONTRARY, Boards, finished
+from nardy_ai.bots import default_bot, load_bot
+from nardy_ai.cli.chances import (
+    WAYS,
+    chance_cells,
+    chance_header,
+    cumulative_chances,
+    exclusive_chances,
+    possible_ways,
+    rounded,
+)
+from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
+from nardy_ai.errors import NardyError
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.movegen.generate import afterstates
+from nardy_ai.movegen.reference import play_named, plays
+from nardy_ai.notation import format_play, parse_play, read_position, write_position
+from nardy_ai.outcomes import class_names
+from nardy_ai.rollouts import CLEAR, Line, RolloutReport, read_rollout, rollout, save_rollout
+from nardy_ai.rules import find_rules
+from nardy_ai.search import DEFAULT_FILTER, FILTERS
+
+INTERRUPTED = 130
+TOP = 5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is rolled out: the given position, or `names` of plays that lead to the boards.
+
+    boards: `int8[P, 2, 26]`. dice: the roll that is played, None for a position before its roll.
+    """
+
+    given: Given
+    boards: Boards
+    names: tuple[str, ...]
+    dice: tuple[int, int] | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "position", metavar="POSITION", help="start, an XGID, a GNU or OGID identifier, or text such as '20:1 / 12:2'"
+    )
+    add_dice_argument(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--plays", nargs="+", metavar="PLAY", help="compare these plays of the roll, such as '8/5 6/5'")
+    which.add_argument(
+        "--top", type=int, metavar="N", help=f"compare the N plays of the roll that the bot ranks best (default: {TOP})"
+    )
+    parser.add_argument(
+        "--bot", metavar="BOT", help="who plays both sides: a name or a bot's file (default: the shipped one)"
+    )
+    add_rules_argument(parser, default_text="those of the bot")
+    parser.add_argument(
+        "--games", type=int, default=1296, metavar="N", help="games for each position (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the dice (default: %(default)s)")
+    parser.add_argument(
+        "--plies", type=int, default=0, metavar="N", help="how far ahead the bot looks in play (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--filter",
+        default=DEFAULT_FILTER,
+        metavar="NAME",
+        help=f"which plays it looks at deeper: {', '.join(FILTERS)} (default: %(default)s)",
+    )
+    parser.add_argument("--truncate", type=int, metavar="N", help="let the bot judge games after N plies")
+    parser.add_argument("--until-error", type=float, metavar="E", help="stop when no standard error is above E")
+    parser.add_argument(
+        "--until-clear",
+        type=float,
+        nargs="?",
+        const=CLEAR,
+        metavar="Z",
+        help="stop when the best play leads by Z standard errors of the difference (default: %(const)s)",
+    )
+    parser.add_argument("--control", metavar="BOT", help="who measures luck (default: the bot, without look-ahead)")
+    parser.add_argument("--no-variance-reduction", action="store_true", help="leave luck in")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=2,
+        metavar="N",
+        help="threads; they change the time and nothing else (default: %(default)s)",
+    )
+    parser.add_argument("--save", metavar="FILE", help="write all games to FILE, to go on from later")
+    parser.add_argument("--resume", metavar="FILE", help="add the games to those in FILE; the rest must be the same")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Roll out and print what came of it; what there is by then if interrupted."""
+    if args.no_variance_reduction and args.control is not None:
+        raise NardyError("--control measures luck, which --no-variance-reduction leaves in; give one of them")
+    if args.top is not None and args.top < 1:
+        raise NardyError(f"--top {args.top}: expected 1 or more")
+    with compile_notice():
+        rules = None if args.rules is None else find_rules(args.rules)
+        bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
+        control = None if args.control is None else load_bot(args.control, bot.rules)
+        earlier = None if args.resume is None else read_rollout(Path(args.resume))
+        asked = _ask(args, bot)
+        report = _roll_out(args, bot, control, asked, earlier)
+    if args.save is not None and report.games:
+        save_rollout(Path(args.save), report)
+    interrupted = report.stopped == "interrupted"
+    if not report.games:
+        print(f"nardy: interrupted before the first games had ended (seed {args.seed})", file=sys.stderr)
+        return INTERRUPTED
+    if args.json:
+        print_json(_as_data(asked, report))
+    else:
+        _print_report(asked, report)
+    return INTERRUPTED if interrupted else 0
+
+
+def _ask(args: argparse.Namespace, bot: Bot) -> Asked:
+    """The position before its roll, or the plays of the roll. Raises NardyError."""
+    rules = bot.rules
+    given = Given("", args.position, read_position(args.position, rules))
+    board, dice = given.position.board, read_dice(args, given)
+    if finished(board[None])[0]:
+        raise NardyError(f"{args.position!r}: the game is over; there is nothing to roll out")
+    if dice is None:
+        if args.plays is not None or args.top is not None:
+            raise NardyError("--plays and --top compare the plays of a roll; give one with --dice")
+        return Asked(given, board[None], (), None)
+    roll = (int(dice[0]), int(dice[1]))
+    if args.plays is not None:
+        chosen = [play_named(board, dice, parse_play(text), rules) for text in args.plays]
+        boards = np.stack([play.afterstate for play in chosen])
+        if len({one.tobytes() for one in boards}) < len(boards):
+            raise NardyError("--plays: two of the plays lead to the same board; name it once")
+        return Asked(given, boards, tuple(format_play(play.moves) for play in chosen), roll)
+    after = afterstates(board, dice, rules)
+    order = np.argsort(-bot.play_values(board[None], after), kind="stable")[: args.top or TOP]
+    names = {play.afterstate.tobytes(): format_play(play.moves) for play in plays(board, dice, rules)}
+    boards = after.boards[order]
+    return Asked(given, boards, tuple(names[one.tobytes()] for one in boards), roll)
+
+
+def _roll_out(
+    args: argparse.Namespace, bot: Bot, control: Bot | None, asked: Asked, earlier: RolloutReport | None
+) -> RolloutReport:
+    before = 0 if earlier is None else earlier.games
+    with (
+        _stoppable() as stop,
+        tqdm(
+            total=before + args.games, initial=before, unit=" games", disable=args.quiet, file=sys.stderr,
+            dynamic_ncols=True,
+        ) as bar,
+    ):  # fmt: skip
+
+        def progress(report: RolloutReport) -> None:
+            bar.set_postfix_str(_estimate(report), refresh=False)
+            bar.update(report.games - bar.n)
+
+        return rollout(
+            bot,
+            asked.boards,
+            games=args.games,
+            seed=args.seed,
+            plies=args.plies,
+            filter=args.filter,
+            truncate_after=args.truncate,
+            variance_reduction=not args.no_variance_reduction,
+            control=control,
+            after_play=asked.dice is not None,
+            until_error=args.until_error,
+            until_clear=args.until_clear if len(asked.boards) > 1 else None,
+            workers=args.workers,
+            earlier=earlier,
+            progress=progress,
+            stop=stop,
+        )
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """A question whether Ctrl-C was pressed; a second press ends the program at once."""
+    pressed = threading.Event()
+
+    def press(number: int, frame: FrameType | None) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield pressed.is_set
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _estimate(report: RolloutReport) -> str:
+    """The best line so far, and how surely it leads."""
+    lines = sorted(report.lines, key=lambda line: -line.equity)
+    text = f"{lines[0].equity:+.4f} +- {_or_unknown(lines[0].standard_error)}"
+    if len(lines) > 1:
+        text += f", leads by {-lines[1].difference:.4f} +- {_or_unknown(lines[1].difference_error)}"
+    return text
+
+
+def _or_unknown(error: float) -> str:
+    return f"{error:.4f}" if math.isfinite(error) else "unknown"
+
+
+def _or_null(error: float) -> float | None:
+    return rounded(error) if math.isfinite(error) else None
+
+
+_WHY = {
+    "games": "all games were played",
+    "error": "stopped: the standard error wanted was reached",
+    "clear": "stopped: the best play is clear",
+    "interrupted": "interrupted: of the games that had been counted",
+}
+
+
+def _settings_text(report: RolloutReport) -> str:
+    """All that is needed to get the same numbers again, on one line."""
+    one = report.settings
+    parts = [f"bot {one.bot}", f"rules {report.rules.name}", f"{report.games} games", f"seed {one.seed}"]
+    parts.append(f"{one.plies}-ply play" + (f" ({one.filter})" if one.filter else ""))
+    parts.append("to the end" if one.truncate_after is None else f"truncated after {one.truncate_after} plies")
+    parts.append("luck left in" if one.control is None else f"luck measured by {one.control}")
+    return ", ".join(parts)
+
+
+def _print_report(asked: Asked, report: RolloutReport) -> None:
+    rules = report.rules
+    text = write_position(asked.given.position, rules)
+    xgid = f", {write_position(asked.given.position, rules, format='xgid')}" if rules.board == CONTRARY else ""
+    print(f'nardy {__version__}, position "{text}"{xgid}')
+    print(f"{_settings_text(report)}; {_WHY[report.stopped]}")
+    order = sorted(range(len(report.lines)), key=lambda p: -report.lines[p].equity)
+    lines = [report.lines[p] for p in order]
+    if asked.dice is None:
+        print("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
+        header, rows = ["  equity", "+-    "], [_equity_cells(line) for line in lines]
+    else:
+        print(f"roll {asked.dice[0]}-{asked.dice[1]}; equity in points a game, cubeless, for the side that plays;")
+        print("+- are standard errors, that of a difference to the best play is made from the same dice")
+        header = ["", "play", "  equity", "+-    ", "to best", "+-    "]
+        rows = [
+            [str(i), asked.names[p], *_equity_cells(line), *_difference_cells(line)]
+            for i, (p, line) in enumerate(zip(order, lines, strict=True), start=1)
+        ]
+    cells = [_chance_cells(line, report) for line in lines]
+    errors = [_error_cells(p, report) for p in order]
+    blank = [""] * len(header)
+    table = [
+        row
+        for line, chances, spread in zip(rows, cells, errors, strict=True)
+        for row in ([*line, *chances], [*blank, *spread])
+    ]
+    print_table(table, header=[*header, *chance_header(rules)], indent=2)
+    koks = "chances are cumulative (mars+ is mars or koks); " if possible_ways(rules)[WAYS.index("koks")] else ""
+    print(f"  {koks}below each its standard error")
+    for p, line in zip(order, lines, strict=True):
+        if line.cut:
+            name = f" of {asked.names[p]}" if asked.names else ""
+            print(
+                f"  {line.cut} games{name} had not ended after {report.settings.cut_after} plies: the bot judged them"
+            )
+
+
+def _equity_cells(line: Line) -> list[str]:
+    return [f"{line.equity:+8.4f}", _or_unknown(line.standard_error)]
+
+
+def _difference_cells(line: Line) -> list[str]:
+    if line.difference == 0:
+        return ["", ""]
+    return [f"{line.difference:+.4f}", _or_unknown(line.difference_error)]
+
+
+def _chance_cells(line: Line, report: RolloutReport) -> list[str]:
+    return chance_cells(line.outcomes.astype(np.float32), report.rules)
+
+
+def _error_cells(line: int, report: RolloutReport) -> list[str]:
+    """The standard errors of the cells of `_chance_cells`."""
+    _, mars, koks = possible_ways(report.rules)
+    classes = len(class_names(report.rules))
+    half = classes // 2
+    columns = [
+        (np.arange(classes) >= first) & (np.arange(classes) < last)
+        for last in (half, classes)
+        for first in (last - half, *[last - 2] * mars, *[last - 1] * koks)
+    ]
+    errors = report.errors_of(line, np.array(columns, dtype=np.float64).T)
+    widths = [7, *[6] * (mars + koks)] * 2
+    return [
+        f"{100 * error:{width}.2f}" if math.isfinite(error) else "?".rjust(width)
+        for error, width in zip(errors, widths, strict=True)
+    ]
+
+
+def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
+    rules, position = report.rules, asked.given.position
+    names: Sequence[str | None] = asked.names or [None]
+    return {
+        "version": __version__,
+        "rules": rules.name,
+        "given": asked.given.text,
+        "position": write_position(position, rules),
+        "xgid": write_position(position, rules, format="xgid") if rules.board == CONTRARY else None,
+        "dice": None if asked.dice is None else list(asked.dice),
+        **asdict(report.settings),
+        "games": report.games,
+        "stopped": report.stopped,
+        "complete": report.stopped != "interrupted",
+        "results": [
+            {
+                "play": name,
+                "after": None if name is None else write_position(line.board, rules),
+                "equity": rounded(line.equity),
+                "standard_error": _or_null(line.standard_error),
+                "difference": rounded(line.difference),
+                "difference_error": _or_null(line.difference_error),
+                "cut": line.cut,
+                "outcomes": exclusive_chances(line.outcomes.astype(np.float32), rules),
+                "outcome_errors": {
+                    key: _or_null(error) for key, error in zip(class_names(rules), line.outcome_errors, strict=True)
+                },
+                "cumulative": cumulative_chances(line.outcomes.astype(np.float32)),
+            }
+            for name, line in sorted(zip(names, report.lines, strict=True), key=lambda pair: -pair[1].equity)
+        ],
+    }

@@ -1,0 +1,562 @@
+"""Rollouts: a position played to its end many times with the project's dice, and what that says of it.
+
+Games are played in lockstep. Dice are a pure function of (seed, game, ply), the first two rolls spread evenly over
+their 36 x 36 throws; all positions of one rollout see the same dice, so that their differences are known better than
+they are themselves. Luck, which any evaluator can measure, is taken off: its mean is zero whatever that evaluator
+thinks, so the answer is unbiased and only its spread shrinks. Cubeless. docs/rollouts.md has the formulas.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Event
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nardy_ai.boards import Boards, checked_boards, finished
+from nardy_ai.dice import ROLLS, dice_at, hash_at
+from nardy_ai.errors import BotError, NardyError, RulesError
+from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.files import replace_file
+from nardy_ai.movegen.generate import best_of_segments, expand
+from nardy_ai.outcomes import Outcomes, class_count, class_points, final_outcomes, swap
+from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
+from nardy_ai.search import (
+    DEFAULT_FILTER,
+    N_ROLLS,
+    Lookahead,
+    PlayingEvaluator,
+    best_replies,
+    distinct_boards,
+    expectation,
+)
+
+__all__ = [
+    "CLEAR",
+    "CUT_AFTER",
+    "Line",
+    "RolloutReport",
+    "RolloutSettings",
+    "first_rolls",
+    "read_rollout",
+    "rollout",
+    "save_rollout",
+]
+
+CUT_AFTER = 1_000
+"""Plies after which a game is cut and judged by the bot as it stands. A usual game of short nardy has about 55."""
+
+CLEAR = 3.0
+"""Standard errors by which a play must lead for the rule "the best play is clear" that the command offers."""
+
+THROWS = 36
+_CELLS = THROWS * THROWS
+_STRATA_STREAM = 0x57A7
+"""Added to the seed where chance spreads the first two rolls, so that they are independent of the dice."""
+_GAMES_A_BATCH = 108
+_CHECK_EVERY = 108
+_LEAST_GAMES = 216
+"""Stop rules look at the games in steps of _CHECK_EVERY, from _LEAST_GAMES on, whatever the batches."""
+
+_ROLL_OF_THROW = np.array([max(i, j) * (max(i, j) - 1) // 2 + min(i, j) - 1 for i in range(1, 7) for j in range(1, 7)])
+"""`int64[36]`: which of `dice.ROLLS` each throw of two dice is."""
+
+_FORMAT = "nardy_ai rollout"
+_VERSION = 1
+_SAME = 1e-5
+"""Outcomes of one bot on two machines differ less than this; those of two bots differ more."""
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """All that decides the numbers, but for boards and games. control: None without variance reduction."""
+
+    bot: str
+    control: str | None
+    seed: int
+    plies: int
+    filter: str
+    truncate_after: int | None
+    cut_after: int
+    after_play: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One position's answer, for row 0; for row 1, who has played, if boards are rolled out after the play.
+
+    outcomes, outcome_errors: `float64[K]`, exclusive, and their standard errors; chances that luck was taken off may
+    be a trifle below 0 or above 1. difference: in equity to the best line, 0 or below, with its own standard error,
+    made from the same dice; both 0 for the best. cut: games that never ended.
+    """
+
+    board: Boards
+    equity: float
+    standard_error: float
+    outcomes: NDArray[np.float64]
+    outcome_errors: NDArray[np.float64]
+    difference: float
+    difference_error: float
+    cut: int
+
+
+@dataclass(frozen=True)
+class RolloutReport:
+    """A rollout of P positions over G games, which more games can be added to.
+
+    boards: `int8[P, 2, 26]`. results: `float64[P, G, K]`, what each game says of each position. cut: `bool[P, G]`,
+    games that had not ended after `settings.cut_after` plies. stopped: `games` (all were played), `error`, `clear` or
+    `interrupted`. probe: `float64[P, K]`, the bare bot's outcomes of the boards, by which another bot of its name is
+    told apart; zeros without an evaluator.
+    """
+
+    settings: RolloutSettings
+    rules: RuleSet
+    boards: Boards
+    results: NDArray[np.float64] = field(repr=False)
+    cut: NDArray[np.bool_] = field(repr=False)
+    probe: NDArray[np.float64] = field(repr=False)
+    stopped: str = "games"
+
+    @property
+    def games(self) -> int:
+        """How many games were counted for each position."""
+        return int(self.results.shape[1])
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The answers, in the order of the boards."""
+        values = self.results @ class_points(self.rules).astype(np.float64)
+        equities = values.mean(axis=1)
+        best = int(np.argmax(equities))
+        errors = self._strata.standard_errors(values.T)
+        apart = self._strata.standard_errors((values - values[best]).T)
+        return tuple(
+            Line(
+                board=self.boards[p],
+                equity=float(equities[p]),
+                standard_error=float(errors[p]),
+                outcomes=self.results[p].mean(axis=0),
+                outcome_errors=self._strata.standard_errors(self.results[p]),
+                difference=float(equities[p] - equities[best]),
+                difference_error=0.0 if p == best else float(apart[p]),
+                cut=int(self.cut[p].sum()),
+            )
+            for p in range(len(self.boards))
+        )
+
+    def errors_of(self, line: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The standard errors of sums of outcomes in one line, `float64[C]`. sums: `float64[K, C]`, how much of each.
+
+        Such as any win: classes depend on each other, so that their own errors do not say.
+        """
+        return self._strata.standard_errors(self.results[line] @ sums)
+
+    @cached_property
+    def _strata(self) -> "_Strata":
+        return _Strata.of(self.settings.seed, self.games)
+
+    @property
+    def best(self) -> Line:
+        """The line with the highest equity."""
+        return max(self.lines, key=lambda line: line.equity)
+
+    @property
+    def equity(self) -> float:
+        """Cubeless points of the position, of the best one if there are several."""
+        return self.best.equity
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of `equity`."""
+        return self.best.standard_error
+
+    @property
+    def outcomes(self) -> NDArray[np.float64]:
+        """The chances of the K classes, `float64[K]`, of the position or the best one."""
+        return self.best.outcomes
+
+    @property
+    def outcome_errors(self) -> NDArray[np.float64]:
+        """The standard errors of `outcomes`, `float64[K]`."""
+        return self.best.outcome_errors
+
+
+Progress = Callable[[RolloutReport], None]
+Stop = Callable[[], bool]
+
+
+def rollout(
+    bot: Bot,
+    boards: ArrayLike,
+    *,
+    games: int = 1296,
+    seed: int = 1,
+    plies: int = 0,
+    filter: str = DEFAULT_FILTER,
+    truncate_after: int | None = None,
+    cut_after: int = CUT_AFTER,
+    variance_reduction: bool = True,
+    control: Bot | None = None,
+    after_play: bool = False,
+    until_error: float | None = None,
+    until_clear: float | None = None,
+    workers: int = 1,
+    batch: int = _GAMES_A_BATCH,
+    earlier: RolloutReport | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> RolloutReport:
+    """Play every board to its end `games` times, all with the same dice, both sides by `bot`.
+
+    boards: `int8[2, 26]` or `int8[P, 2, 26]`, row 0 on roll. plies: how far ahead the bot looks in play, with the move
+    filter `filter`. truncate_after: judge games by the bot after so many plies in place of playing on; then the answer
+    is as biased as the bot is. control: who measures luck; None: the bot, without its look-ahead. after_play: the
+    boards are results of plays, and values are for row 1, who has played. until_error: stop when no standard error is
+    above it. until_clear: stop when the best board leads by so many standard errors of the difference. workers:
+    threads; batch: games side by side; neither changes a number. earlier: a report that the games are added to.
+    progress: called with the report so far. stop: asked by every thread before each ply; once it says yes, batches of
+    games that have not ended are dropped. Raises BoardError, BotError, NardyError.
+    """
+    checked = checked_boards(boards, bot.rules.checkers)
+    if games < 1 or workers < 1 or batch < 1 or not len(checked):
+        raise NardyError(
+            f"games = {games}, boards: {len(checked)}, workers = {workers}, batch = {batch}; expected 1 or more"
+        )
+    if (truncate_after is not None and truncate_after < 1) or cut_after < 1:
+        raise NardyError(f"truncate_after = {truncate_after}, cut_after = {cut_after}; expected plies, 1 or more")
+    if until_clear is not None and len(checked) < 2:
+        raise NardyError("until_clear compares plays; expected two boards or more")
+    task = _task_of(
+        bot, checked, seed=seed, plies=plies, filter=filter, truncate_after=truncate_after, cut_after=cut_after,
+        control=control, variance_reduction=variance_reduction, after_play=after_play,
+    )  # fmt: skip
+    report = task.nothing() if earlier is None else _continued(earlier, task)
+    ended = Event()
+
+    def halted() -> bool:
+        return ended.is_set() or (stop is not None and stop())
+
+    last = report.games + games
+    checked_games = report.games
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[_Played | None]] = deque()
+        starts = iter(range(report.games, last, batch))
+        try:
+            for first in starts:
+                waiting.append(pool.submit(_play_games, task, np.arange(first, min(first + batch, last)), halted))
+                if len(waiting) > workers:
+                    break
+            while waiting:
+                played = waiting.popleft().result()
+                if played is None:
+                    return replace(report, stopped="interrupted")
+                report = replace(
+                    report,
+                    results=np.concatenate((report.results, played.results), axis=1),
+                    cut=np.concatenate((report.cut, played.cut), axis=1),
+                )
+                while checked_games + _CHECK_EVERY <= report.games:
+                    checked_games += _CHECK_EVERY
+                    reason = _enough(report, checked_games, until_error, until_clear)
+                    if reason is not None:
+                        return replace(_first_games(report, checked_games), stopped=reason)
+                if progress is not None:
+                    progress(report)
+                for first in starts:
+                    waiting.append(pool.submit(_play_games, task, np.arange(first, min(first + batch, last)), halted))
+                    break
+        finally:
+            ended.set()
+    return report
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a batch of games needs to be played. judge: who values games that are not played to their end."""
+
+    player: Bot
+    control: PlayingEvaluator | None
+    judge: Evaluator | None
+    boards: Boards
+    settings: RolloutSettings
+
+    def nothing(self) -> RolloutReport:
+        """The report of no games."""
+        p, k = len(self.boards), class_count(self.player.rules)
+        judge = self.judge.evaluator if isinstance(self.judge, Lookahead) else self.judge
+        probe = np.zeros((p, k)) if judge is None else settled_outcomes(judge, self.boards)
+        return RolloutReport(
+            settings=self.settings,
+            rules=self.player.rules,
+            boards=self.boards,
+            results=np.zeros((p, 0, k)),
+            cut=np.zeros((p, 0), dtype=bool),
+            probe=probe.astype(np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Results of some games: `float64[P, G, K]`, and which were cut, `bool[P, G]`."""
+
+    results: NDArray[np.float64]
+    cut: NDArray[np.bool_]
+
+
+def _task_of(
+    bot: Bot,
+    boards: Boards,
+    *,
+    seed: int,
+    plies: int,
+    filter: str,
+    truncate_after: int | None,
+    cut_after: int,
+    control: Bot | None,
+    variance_reduction: bool,
+    after_play: bool,
+) -> _Task:
+    player = Lookahead(bot, plies, filter=filter) if plies else bot
+    measure: PlayingEvaluator | None = None
+    if variance_reduction:
+        bare = player.evaluator if isinstance(player, Lookahead) else player
+        chosen = bare if control is None else control
+        if not isinstance(chosen, PlayingEvaluator):
+            raise BotError(
+                f"bot {chosen.name!r} is no evaluator and cannot measure luck; roll out without variance reduction, or"
+                " with a trained bot as control"
+            )
+        if (chosen.rules.board, class_count(chosen.rules)) != (bot.rules.board, class_count(bot.rules)):
+            raise RulesError(f"control {chosen.name!r} plays {chosen.rules.name!r}, the bot {bot.rules.name!r}")
+        measure = chosen
+    judge = player if isinstance(player, Evaluator) else measure
+    if truncate_after is not None and judge is None:
+        raise BotError(f"bot {bot.name!r} is no evaluator and cannot judge games that are truncated; play them out")
+    settings = RolloutSettings(
+        bot=bot.name, control=None if measure is None else measure.name, seed=seed, plies=plies,
+        filter=filter if plies else "", truncate_after=truncate_after, cut_after=cut_after, after_play=after_play,
+    )  # fmt: skip
+    return _Task(player, measure, judge, boards, settings)
+
+
+def _play_games(task: _Task, games: NDArray[np.int64], halted: Stop) -> _Played | None:
+    """Play the games of these numbers from every board; None if halted before the last has ended."""
+    rules, settings = task.player.rules, task.settings
+    p, k = len(task.boards), class_count(rules)
+    results = np.zeros((p * len(games), k))
+    cut = np.zeros(p * len(games), dtype=bool)
+    lanes = np.arange(p * len(games))
+    numbers = np.tile(games, p)
+    boards = np.repeat(task.boards, len(games), axis=0)
+    turned = int(settings.after_play)
+    ply = 0
+    while True:
+        over = finished(boards)
+        if over.any():
+            results[lanes[over]] += _seen(final_outcomes(boards[over], rules), turned + ply)
+            boards, lanes, numbers = boards[~over], lanes[~over], numbers[~over]
+        if not len(lanes):
+            break
+        if ply in (settings.truncate_after, settings.cut_after):
+            results[lanes] += _seen(_judged(task, boards), turned + ply)
+            cut[lanes] = ply != settings.truncate_after
+            break
+        if halted():
+            return None
+        first, which = distinct_boards(boards)
+        pairs = which * N_ROLLS + _rolls_at(settings.seed, numbers, ply)
+        if task.control is not None:
+            replies = best_replies(task.control, boards[first])
+            luck = (replies.outcomes - expectation(replies.outcomes)[:, None]).reshape(-1, k).astype(np.float32)
+            results[lanes] -= _seen(luck[pairs], turned + ply + 1)
+        if task.control is task.player:
+            boards = replies.boards.reshape(-1, *boards.shape[1:])[pairs]
+        else:
+            boards = _played(task.player, boards[first], pairs)
+        ply += 1
+    return _Played(results.reshape(p, len(games), k), cut.reshape(p, len(games)))
+
+
+def _played(bot: Bot, boards: Boards, pairs: NDArray[np.int64]) -> Boards:
+    """The boards after `bot` has played. pairs: `int64[L]`, board x 21 + roll; equal ones are played once."""
+    needed, which = np.unique(pairs, return_inverse=True)
+    parents = boards[needed // N_ROLLS]
+    after = expand(parents, ROLLS[needed % N_ROLLS], bot.rules)
+    return after.boards[best_of_segments(bot.play_values(parents, after), after.offsets)][which]
+
+
+def _judged(task: _Task, boards: Boards) -> Outcomes:
+    """What boards that are played no further count; even chances if no evaluator is at hand."""
+    if task.judge is not None:
+        return settled_outcomes(task.judge, boards)
+    even = np.zeros((len(boards), class_count(task.player.rules)), dtype=np.float32)
+    even[:, [0, even.shape[1] // 2]] = 0.5
+    return even
+
+
+def _seen(outcomes: Outcomes, ply: int) -> NDArray[np.float64]:
+    """Outcomes of row 0 after `ply` changes of sides, as row 0 saw them before."""
+    return (outcomes if ply % 2 == 0 else swap(outcomes)).astype(np.float64)
+
+
+def first_rolls(seed: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The throws of the first two plies of each game, `int64[G, 2]`, numbers of 36 throws.
+
+    In every 36 games in a row, counted from 0, each throw is once the first and once the second; in every 1,296 each
+    pair comes once. The order is drawn by chance, so each game by itself has fair dice.
+    """
+    blocks, block = np.unique(games // THROWS, return_inverse=True)
+    wholes, whole = np.unique(games // _CELLS, return_inverse=True)
+    first = _shuffled(seed, blocks, 0)[block, games % THROWS]
+    second = _shuffled(seed, wholes, 1)[whole, (first + games // THROWS) % THROWS]
+    return np.stack((first, second), axis=1)
+
+
+def _shuffled(seed: int, blocks: NDArray[np.int64], ply: int) -> NDArray[np.int64]:
+    """For each block the numbers 0 to 35 in an order of its own, `int64[B, 36]`."""
+    places = blocks[:, None] * THROWS + np.arange(THROWS)
+    keys = hash_at(seed + _STRATA_STREAM, places.ravel(), ply).reshape(-1, THROWS)
+    return np.argsort(keys, axis=1, kind="stable")
+
+
+def _rolls_at(seed: int, games: NDArray[np.int64], ply: int) -> NDArray[np.int64]:
+    """Which of `dice.ROLLS` each game throws at `ply`, `int64[G]`."""
+    if ply < 2:
+        return _ROLL_OF_THROW[first_rolls(seed, games)[:, ply]]
+    dice = dice_at(seed, games, ply).astype(np.int64)
+    return dice[:, 0] * (dice[:, 0] - 1) // 2 + dice[:, 1] - 1
+
+
+@dataclass(frozen=True)
+class _Strata:
+    """Games grouped by first rolls, which were spread evenly and so add nothing to the spread of a mean.
+
+    labels: `int64[G]`. Whole blocks of 1,296 games by both rolls, whole blocks of 36 behind them by the first, the rest
+    is one group.
+    """
+
+    labels: NDArray[np.int64]
+    rest: int
+
+    @staticmethod
+    def of(seed: int, games: int) -> "_Strata":
+        rolls = _ROLL_OF_THROW[first_rolls(seed, np.arange(games, dtype=np.int64))]
+        labels = N_ROLLS + rolls[:, 0] * N_ROLLS + rolls[:, 1]
+        whole = games - games % _CELLS
+        labels[whole:] = rolls[whole:, 0]
+        return _Strata(labels, games % THROWS)
+
+    def standard_errors(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The standard error of each column's mean, `float64[D]`. values: `float64[G, D]`; unknown (inf) below two.
+
+        The variance of a sum is that of its groups: n times the variance within. Groups of one game have that of all
+        groups together.
+        """
+        games, columns = values.shape
+        if games < 2:
+            return np.full(columns, np.inf)
+        overall = values.var(axis=0, ddof=1)
+        grouped = values[: games - self.rest]
+        total = self.rest * overall
+        _, label, counts = np.unique(self.labels[: len(grouped)], return_inverse=True, return_counts=True)
+        several = counts > 1
+        if several.any():
+            within = np.zeros((len(counts), columns))
+            means = np.zeros((len(counts), columns))
+            np.add.at(means, label, grouped)
+            means /= counts[:, None]
+            np.add.at(within, label, (grouped - means[label]) ** 2)
+            pooled = within.sum(axis=0) / (counts - 1).sum()
+            total = total + (within[several] * (counts / np.maximum(counts - 1, 1))[several, None]).sum(axis=0)
+            total = total + (~several).sum() * pooled
+        else:
+            total = total + len(grouped) * overall
+        errors: NDArray[np.float64] = np.sqrt(total) / games
+        return errors
+
+
+def _enough(report: RolloutReport, games: int, until_error: float | None, until_clear: float | None) -> str | None:
+    """Why the first `games` games are enough, None if they are not."""
+    if games < _LEAST_GAMES or (until_error is None and until_clear is None):
+        return None
+    lines = _first_games(report, games).lines
+    if until_error is not None and max(line.standard_error for line in lines) <= until_error:
+        return "error"
+    others = sorted(lines, key=lambda line: -line.equity)[1:]
+    if until_clear is not None and all(-line.difference >= until_clear * line.difference_error for line in others):
+        return "clear"
+    return None
+
+
+def _first_games(report: RolloutReport, games: int) -> RolloutReport:
+    return replace(report, results=report.results[:, :games], cut=report.cut[:, :games])
+
+
+def _continued(earlier: RolloutReport, task: _Task) -> RolloutReport:
+    """The earlier report, after a look at whether the task is the same. Raises NardyError."""
+    fresh = task.nothing()
+    for entry in fields(RolloutSettings):
+        before, now = getattr(earlier.settings, entry.name), getattr(fresh.settings, entry.name)
+        if before != now:
+            raise NardyError(f"the earlier rollout has {entry.name} = {before!r}, this one {now!r}; use the same")
+    if earlier.rules != fresh.rules or not np.array_equal(earlier.boards, fresh.boards):
+        raise NardyError("the earlier rollout is of other positions or rules; name the same ones, in the same order")
+    if not np.allclose(earlier.probe, fresh.probe, rtol=0, atol=_SAME):
+        raise NardyError(f"the earlier rollout was made by another bot of the name {fresh.settings.bot!r}")
+    return replace(earlier, stopped="games")
+
+
+def save_rollout(path: Path, report: RolloutReport) -> None:
+    """Write a report with all its games, whole or not at all; `read_rollout` is the way back."""
+    about = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "settings": asdict(report.settings),
+        "rules": rules_to_dict(report.rules),
+        "stopped": report.stopped,
+    }
+    text = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+
+    def write(part: Path) -> None:
+        with part.open("wb") as file:
+            np.savez_compressed(
+                file, about=text, boards=report.boards, results=report.results, cut=report.cut, probe=report.probe
+            )
+
+    replace_file(path, write)
+
+
+def read_rollout(path: Path) -> RolloutReport:
+    """A report that `save_rollout` wrote. Raises NardyError."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            if about["format"] != _FORMAT or about["version"] != _VERSION:
+                raise NardyError(f"has format {about['format']!r} {about['version']}; expected {_FORMAT!r} {_VERSION}")
+            rules = rules_from_dict(about["rules"])
+            report = RolloutReport(
+                settings=RolloutSettings(**about["settings"]),
+                rules=rules,
+                boards=checked_boards(arrays["boards"], rules.checkers),
+                results=arrays["results"],
+                cut=arrays["cut"],
+                probe=arrays["probe"],
+                stopped=str(about["stopped"]),
+            )
+    except FileNotFoundError as error:
+        raise NardyError(f"{path}: no such file") from error
+    except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
+        raise NardyError(f"{path}: is no rollout: {error}") from error
+    p, k = len(report.boards), class_count(rules)
+    shapes = (report.results.shape[::2], report.cut.shape, report.probe.shape)
+    if shapes != ((p, k), (p, report.games), (p, k)) or report.results.dtype != np.float64:
+        raise NardyError(f"{path}: is no rollout: its arrays do not fit together")
+    return report

@@ -1,0 +1,249 @@
+"""Look-ahead: an evaluator made from an evaluator by playing every roll out one or more plies.
+
+Plies are counted as GNU Backgammon does: 0 is the evaluator itself, 1 looks at the opponent's next roll, 2 at his and
+at one's own after it. The outcomes of a board at n plies are the expectation over the 21 rolls of the outcomes at
+n - 1 plies of the board after the best play, and that play is always the one the bare evaluator (0 plies) thinks best.
+Which plays are worth looking at is a `MoveFilter`'s business; what happens over whole games is `rollout`'s.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nardy_ai.boards import SLOTS, Boards, checked_boards, finished
+from nardy_ai.dice import ROLLS
+from nardy_ai.errors import BotError
+from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
+from nardy_ai.outcomes import Outcomes, class_points, equities, final_outcomes, swap
+from nardy_ai.rules import RuleSet
+
+__all__ = [
+    "DEFAULT_FILTER",
+    "FILTERS",
+    "MOST_PLIES",
+    "Level",
+    "Lookahead",
+    "MoveFilter",
+    "PlayingEvaluator",
+    "Replies",
+    "best_replies",
+    "distinct_boards",
+    "expectation",
+    "find_filter",
+]
+
+MOST_PLIES = 3
+"""A play costs about 450 evaluations at the first ply and 450 times as many at each one more."""
+
+N_ROLLS = len(ROLLS)
+_CHUNK = 64
+"""Boards that are expanded at once with all rolls: some 30,000 afterstates, which stay in the processor's cache."""
+
+_SHARES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1.0, 2.0)
+"""`float64[21]`: in how many of 36 throws each of `ROLLS` falls; whole numbers, so that the certain stays certain."""
+
+
+@runtime_checkable
+class PlayingEvaluator(Evaluator, Bot, Protocol):
+    """An evaluator that chooses plays, as every evaluator of this package does."""
+
+
+@runtime_checkable
+class _Siblings(Protocol):
+    """An evaluator that gives outcomes and equities of all afterstates at once, from their parents."""
+
+    def evaluate_plays(self, boards: Boards, after: Afterstates) -> tuple[Outcomes, NDArray[np.float32]]: ...
+
+
+@dataclass(frozen=True)
+class Level:
+    """Which of the plays judged at one depth are judged at the next: the `keep` best within `margin` points."""
+
+    keep: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class MoveFilter:
+    """For each depth from 0 which plays are looked at deeper; depths beyond the last level use the last."""
+
+    name: str
+    levels: tuple[Level, ...]
+
+    def level(self, depth: int) -> Level:
+        """What holds for plays judged at `depth`."""
+        return self.levels[min(depth, len(self.levels) - 1)]
+
+
+FILTERS: Mapping[str, MoveFilter] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in (
+            MoveFilter("narrow", (Level(5, 0.08), Level(2, 0.03))),
+            MoveFilter("normal", (Level(8, 0.16), Level(4, 0.08))),
+            MoveFilter("wide", (Level(16, 0.32), Level(8, 0.16))),
+        )
+    }
+)
+"""The presets by name; what each costs in PR and in time is in docs/rollouts.md."""
+
+DEFAULT_FILTER = "normal"
+
+
+def find_filter(name: str) -> MoveFilter:
+    """The preset of that name. Raises BotError."""
+    if name not in FILTERS:
+        close = get_close_matches(name, FILTERS, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise BotError(f"unknown move filter {name!r}{hint} (known: {', '.join(FILTERS)})")
+    return FILTERS[name]
+
+
+@dataclass(frozen=True)
+class Replies:
+    """For N boards and each of `dice.ROLLS` the board after the best play, and how the game ends from there.
+
+    boards: `int8[N, 21, 2, 26]`, swapped: row 0 rolls next. outcomes: `float32[N, 21, K]`, for their row 0.
+    """
+
+    boards: Boards
+    outcomes: Outcomes
+
+
+class Lookahead:
+    """An evaluator and bot that looks `plies` further ahead than `evaluator`.
+
+    filter: a preset's name, or a filter of one's own. Answers are pure functions of the board: batches may be split and
+    permuted. Raises BotError if `evaluator` is none, or does not choose plays.
+    """
+
+    def __init__(self, evaluator: Bot, plies: int, *, filter: MoveFilter | str = DEFAULT_FILTER) -> None:
+        if not isinstance(evaluator, PlayingEvaluator):
+            raise BotError(
+                f"bot {evaluator.name!r} is no evaluator: it ranks plays and knows no chances, so it cannot look ahead;"
+                " take a trained bot"
+            )
+        if not 0 <= plies <= MOST_PLIES:
+            raise BotError(f"plies = {plies}; expected 0 (the bare evaluator) to {MOST_PLIES}")
+        self.evaluator = evaluator
+        self.plies = plies
+        self.filter = find_filter(filter) if isinstance(filter, str) else filter
+        self.rules: RuleSet = evaluator.rules
+        suffix = "" if self.filter.name == DEFAULT_FILTER else f":{self.filter.name}"
+        self.name = f"{evaluator.name}@{plies}ply{suffix}"
+
+    def outcomes(self, boards: ArrayLike) -> Outcomes:
+        """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
+
+        boards: `int8[N, 2, 26]`. Raises BoardError.
+        """
+        return self._outcomes(checked_boards(boards, self.rules.checkers), self.plies)
+
+    def equity(self, boards: ArrayLike) -> NDArray[np.float32]:
+        """Cubeless points of row 0, `float32[N]`. boards: `int8[N, 2, 26]`. Raises BoardError."""
+        return equities(self.outcomes(boards), self.rules)
+
+    def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
+        """The worth of every afterstate to the side that has just played, `float32[M]`; the highest is played.
+
+        Each is judged at the depth to which the filter lets it come. One that is left behind counts at most a trifle
+        less than the least of those that went on, and one that is left alone is not looked at further.
+        """
+        values = self.evaluator.play_values(boards, after).astype(np.float32)
+        segments = np.repeat(np.arange(len(after.offsets) - 1), after.counts())
+        kept = np.arange(len(values))
+        for depth in range(self.plies):
+            kept = _passed(values, kept, segments, self.filter.level(depth))
+            kept = kept[np.bincount(segments[kept], minlength=len(after.offsets))[segments[kept]] > 1]
+            if not len(kept):
+                break
+            deeper = equities(swap(self._outcomes(after.boards[kept], depth + 1)), self.rules)
+            least = np.full(len(after.offsets) - 1, np.inf, dtype=np.float32)
+            np.minimum.at(least, segments[kept], deeper)
+            values = np.minimum(values, np.nextafter(least, np.float32(-np.inf))[segments])
+            values[kept] = deeper
+        return values
+
+    def _outcomes(self, boards: Boards, plies: int) -> Outcomes:
+        """Outcomes at `plies`; equal boards are judged once."""
+        if plies == 0:
+            return settled_outcomes(self.evaluator, boards)
+        answers = final_outcomes(boards, self.rules)
+        waiting = np.flatnonzero(~finished(boards))
+        first, which = distinct_boards(boards[waiting])
+        found = np.empty((len(first), answers.shape[1]), dtype=np.float32)
+        for part in _chunks(len(first)):
+            replies = best_replies(self.evaluator, boards[waiting[first[part]]])
+            outcomes = replies.outcomes
+            if plies > 1:
+                outcomes = self._outcomes(replies.boards.reshape(-1, 2, SLOTS), plies - 1).reshape(outcomes.shape)
+            found[part] = swap(expectation(outcomes).astype(np.float32))
+        answers[waiting] = found[which]
+        return answers
+
+
+def best_replies(evaluator: PlayingEvaluator, boards: Boards) -> Replies:
+    """The best play of the bare `evaluator` on each board with each roll.
+
+    boards: `int8[N, 2, 26]`, not finished. The plays of all rolls of a board are siblings: they share its sum in the
+    network. This is where a cube would come in: a play is chosen by its cubeless points.
+    """
+    n = len(boards)
+    best = np.empty((n * N_ROLLS, 2, SLOTS), dtype=np.int8)
+    answers = np.empty((n * N_ROLLS, len(class_points(evaluator.rules))), dtype=np.float32)
+    for part in _chunks(n):
+        parents = boards[part]
+        dice = np.tile(ROLLS, (len(parents), 1))
+        after = expand(np.repeat(parents, N_ROLLS, axis=0), dice, evaluator.rules)
+        siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
+        rows = slice(part.start * N_ROLLS, part.stop * N_ROLLS)
+        if isinstance(evaluator, _Siblings):
+            outcomes, values = evaluator.evaluate_plays(parents, siblings)
+            chosen = best_of_segments(-values, after.offsets)
+            best[rows], answers[rows] = after.boards[chosen], outcomes[chosen]
+        else:
+            chosen = best_of_segments(evaluator.play_values(parents, siblings), after.offsets)
+            best[rows] = after.boards[chosen]
+            answers[rows] = settled_outcomes(evaluator, best[rows])
+    return Replies(best.reshape(n, N_ROLLS, 2, SLOTS), answers.reshape(n, N_ROLLS, -1))
+
+
+def expectation(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The mean over the 21 rolls, by their chances, `float64[N, K]`. values: `float32[N, 21, K]`.
+
+    Added roll by roll, so that it is the same to the last bit in every batch.
+    """
+    total = np.zeros((len(values), values.shape[2]))
+    for roll, share in enumerate(_SHARES):
+        total += share * values[:, roll]
+    return total / 36.0
+
+
+def distinct_boards(boards: Boards) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of boards all different, `int64[U]`, and for each of N boards which of them it is, `int64[N]`."""
+    keys = np.ascontiguousarray(boards).reshape(len(boards), 2 * SLOTS).view(f"V{2 * SLOTS}").ravel()
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return first, which
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
+
+
+def _passed(
+    values: NDArray[np.float32], kept: NDArray[np.int64], segments: NDArray[np.int64], level: Level
+) -> NDArray[np.int64]:
+    """Those of `kept` that the level lets pass, at least the best of each segment; of equals the first."""
+    order = kept[np.lexsort((kept, -values[kept], segments[kept]))]
+    starts = np.flatnonzero(np.diff(segments[order], prepend=-1))
+    lengths = np.diff(starts, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(starts, lengths)
+    best = np.repeat(values[order[starts]], lengths)
+    return np.sort(order[(rank == 0) | ((rank < level.keep) & (values[order] >= best - np.float32(level.margin)))])

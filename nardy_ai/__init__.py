@@ -14,28 +14,36 @@ if TYPE_CHECKING:
     from nardy_ai.movegen.generate import Afterstates as Afterstates
     from nardy_ai.movegen.generate import afterstates as afterstates
     from nardy_ai.notation import parse_position as parse_position
+    from nardy_ai.rollouts import RolloutReport as RolloutReport
+    from nardy_ai.rollouts import rollout as rollout
     from nardy_ai.rules import MatchOptions as MatchOptions
     from nardy_ai.rules import RuleSet as RuleSet
     from nardy_ai.rules import find_rules as find_rules
+    from nardy_ai.search import Lookahead as Lookahead
 
 __version__ = "0.1.0"
 
 _MODULES = {
     "Afterstates": "nardy_ai.movegen.generate",
+    "Lookahead": "nardy_ai.search",
     "MatchOptions": "nardy_ai.rules",
     "NardyError": "nardy_ai.errors",
+    "RolloutReport": "nardy_ai.rollouts",
     "RuleSet": "nardy_ai.rules",
     "afterstates": "nardy_ai.movegen.generate",
     "best_afterstates": "nardy_ai.bots",
     "find_rules": "nardy_ai.rules",
     "load_bot": "nardy_ai.bots",
     "parse_position": "nardy_ai.notation",
+    "rollout": "nardy_ai.rollouts",
 }
 
 __all__ = [
     "Afterstates",
+    "Lookahead",
     "MatchOptions",
     "NardyError",
+    "RolloutReport",
     "RuleSet",
     "__version__",
     "afterstates",
@@ -43,6 +51,7 @@ __all__ = [
     "find_rules",
     "load_bot",
     "parse_position",
+    "rollout",
 ]
 
 

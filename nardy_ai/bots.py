@@ -1,10 +1,11 @@
-"""Names to bots, and the one call that plays: baselines, shipped bots, files, outside engines.
+"""Names to bots, and the one call that plays: baselines, shipped bots, files, outside engines, each with look-ahead.
 
 The tables and the names cost nothing; numpy and the compiled kernels are imported when a bot is made.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from nardy_ai.evaluators.protocol import Bot
     from nardy_ai.rules import RuleSet
 
-__all__ = ["BASELINES", "PEERS", "Entry", "best_afterstates", "default_bot", "is_trained", "load_bot"]
+__all__ = ["BASELINES", "PEERS", "SOLVED", "Entry", "best_afterstates", "default_bot", "is_trained", "load_bot"]
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,21 @@ def _sage(rules: RuleSet) -> Bot:
     return SageBot(rules)
 
 
+def _exact(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.exact_bot import ExactBot
+    from nardy_ai.exact.solve import load_solution
+
+    return ExactBot(load_solution(rules))
+
+
 BASELINES = {
     "random": Entry("any distinct result of the roll, all equally likely; every rule set", _random),
     "pips": Entry("the greedy race: fewest own pips against his; every rule set", _pips),
     "heuristic": Entry("a beginner's book by hand-made weights; every rule set", _heuristic),
     "pubeval": Entry("Tesauro's public linear evaluator; fifteen checkers on a contrary board", _pubeval),
+}
+SOLVED = {
+    "exact": Entry("plays without an error, by the solved game; three checkers a side or fewer, such as hyper", _exact),
 }
 PEERS = {
     "gnubg:0": Entry("GNU Backgammon's bare net (its 0-ply); short nardy", _gnubg, "gnubg_nn"),
@@ -84,22 +95,29 @@ PEERS = {
 }
 
 
+_DEPTH = re.compile(r"(\d+)-?ply(?::(.*))?")
+"""What may stand behind the @ of a name: plies, and perhaps a move filter."""
+
+
 def is_trained(name: str | Path) -> bool:
     """Whether `name` means a trained bot, shipped or in a file: one that has rules of its own."""
-    return str(name) not in BASELINES and str(name) not in PEERS
+    return _split_depth(str(name))[0] not in BASELINES | SOLVED | PEERS
 
 
 def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
-    """A bot by name: a baseline, a shipped bot, an outside engine, or the file of a trained one.
+    """A bot by name: a baseline, the exact one, a shipped bot, an outside engine, or the file of a trained one.
 
     rules: what it shall play. None: a trained bot plays what it was trained for, others play `short`. A trained bot
-    plays other rules too if the boards have the same form and no result is new to it. Raises BotError, RulesError.
+    plays other rules too if the boards have the same form and no result is new to it. `NAME@2ply` looks two plies ahead
+    with an evaluator, `NAME@2ply:wide` with that move filter. Raises BotError, RulesError.
     """
     from nardy_ai.rules import find_rules
 
-    text = str(name)
+    text, depth = _split_depth(str(name))
     wanted = find_rules(rules) if isinstance(rules, str) else rules
-    entry = BASELINES.get(text) or PEERS.get(text)
+    if depth is not None:
+        return _lookahead(str(name), load_bot(text, wanted), depth)
+    entry = (BASELINES | SOLVED | PEERS).get(text)
     if entry is not None:
         return entry.make(wanted or find_rules("short"))
     network = _read_network(text)
@@ -128,8 +146,8 @@ def default_bot(rules: RuleSet) -> str:
         differences[name] = sum(getattr(trained, entry.name) != getattr(rules, entry.name) for entry in fields(rules))
     if not differences:
         raise BotError(
-            f"no bot is shipped that can play {rules.name!r}; name one: {', '.join(BASELINES)}, or a file such as"
-            f" runs/mine/bot{CHECKPOINT_SUFFIX}"
+            f"no bot is shipped that can play {rules.name!r}; train one (nardy train --help) and name its file, such as"
+            f" runs/mine/bot{CHECKPOINT_SUFFIX}, or name a baseline: {', '.join(BASELINES)}"
         )
     return min(differences, key=lambda name: (differences[name], name))
 
@@ -152,12 +170,37 @@ def best_afterstates(bot: Bot, boards: ArrayLike, dice: ArrayLike) -> tuple[Boar
     return after.boards[chosen], values[chosen]
 
 
+def _split_depth(name: str) -> tuple[str, str | None]:
+    """The name of the bare bot and what stands behind its @; None if there is none or it belongs to a path."""
+    bare, at, depth = name.rpartition("@")
+    if not at or not bare or "/" in depth or "\\" in depth or depth.endswith(CHECKPOINT_SUFFIX):
+        return name, None
+    return bare, depth
+
+
+def _lookahead(name: str, bot: Bot, depth: str) -> Bot:
+    """`bot` with the look-ahead that `depth` names, such as `2ply` or `2ply:wide`. Raises BotError."""
+    from nardy_ai.search import DEFAULT_FILTER, Lookahead
+
+    found = _DEPTH.fullmatch(depth)
+    if found is None:
+        digits = re.match(r"\d+", depth)
+        meant = f"; did you mean '{name[: -len(depth)]}{digits[0]}ply'?" if digits else ""
+        raise BotError(f"bot {name!r}: {depth!r} is no depth{meant} (expected such as @2ply or @2ply:wide)")
+    try:
+        lookahead = Lookahead(bot, int(found[1]), filter=DEFAULT_FILTER if found[2] is None else found[2])
+    except BotError as error:
+        raise BotError(f"bot {name!r}: {error}") from error
+    lookahead.name = name
+    return lookahead
+
+
 def _read_network(name: str) -> Network:
     """The network of a shipped bot or of a file, called by the name it was asked for. Raises BotError."""
     path = find_checkpoint(name)
     if path is None:
         if not (name.endswith(CHECKPOINT_SUFFIX) or "/" in name or "\\" in name):
-            known = [*checkpoint_names(), *BASELINES, *PEERS]
+            known = [*checkpoint_names(), *BASELINES, *SOLVED, *PEERS]
             close = get_close_matches(name.casefold(), known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise BotError(f"unknown bot {name!r}{hint} (known: {', '.join(known)}, or a {CHECKPOINT_SUFFIX} file)")

@@ -1,4 +1,4 @@
-"""`nardy benchmark BOT BOT ...`: bots against each other, or on decisions with known answers."""
+"""`nardy benchmark BOT BOT ...`: bots against each other, on decisions with known answers, or by a solved game."""
 
 import argparse
 import math
@@ -14,14 +14,17 @@ from types import FrameType
 from tqdm import tqdm
 
 from nardy_ai import __version__
-from nardy_ai.bots import best_afterstates, is_trained, load_bot
+from nardy_ai.bots import SOLVED, best_afterstates, is_trained, load_bot
 from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.cli.positions import add_rules_argument
+from nardy_ai.cli.solve import solved
 from nardy_ai.errors import NardyError
+from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.outcomes import class_names
+from nardy_ai.play.against_exact import ExactReport, judge, sample_games
 from nardy_ai.play.arena import ArenaReport, play_matrix
 from nardy_ai.play.decisions import DecisionReport, Difference, Score, difference, read_decisions, score_decisions
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, presets, start_boards
@@ -38,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decisions",
         metavar="FILE",
         help="let the bots choose in decisions with known answers (.jsonl or .jsonl.gz) and do not play",
+    )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="measure the bots by the exact solution of the game, which is found first, and do not play",
     )
     add_rules_argument(parser, default_text="those of the first trained bot, else short")
     parser.add_argument(
@@ -61,13 +69,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play, or let the bots choose, and print how they did."""
-    if args.decisions is None and len(args.bots) < 2:
-        raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, or --decisions FILE")
+    if args.exact and args.decisions is not None:
+        raise NardyError("--exact and --decisions FILE are two benchmarks; give one of them")
+    if args.decisions is None and not args.exact and len(args.bots) < 2:
+        raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions FILE or --exact")
     if args.pairs < 1 or args.workers < 1:
         raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
     with compile_notice():
         rules, match = _find_rules(args.rules, args.bots)
-        bots = [load_bot(name, rules) for name in args.bots]
+        exact = None
+        if args.exact or any(name in SOLVED for name in args.bots):  # solved here, where progress can be shown
+            exact = ExactBot(solved(rules, workers=args.workers, quiet=args.quiet))
+        bots = [exact if exact is not None and name in SOLVED else load_bot(name, rules) for name in args.bots]
+        if args.exact and exact is not None:
+            return _judge(args, bots, exact, match)
         if args.decisions is not None:
             return _decide(Path(args.decisions), bots, rules, as_json=args.json)
         for bot in bots:  # so that kernels are compiled before the bar appears
@@ -242,6 +257,59 @@ def _matches_data(
             }
             for one in reports
         ],
+    }
+
+
+def _judge(args: argparse.Namespace, bots: Sequence[Bot], exact: ExactBot, match: MatchOptions) -> int:
+    rules = exact.rules
+    sample = sample_games(exact, match, games=2 * args.pairs, seed=args.seed)
+    reports = [judge(bot, exact, sample) for bot in bots]
+    bound = exact.solution.bound
+    first = reports[0]
+    if args.json:
+        print_json(
+            {
+                "version": __version__,
+                "rules": rules.name,
+                "opening": match.opening,
+                "seed": args.seed,
+                "games": first.games,
+                "positions": first.positions,
+                "decisions": first.decisions,
+                "bound": bound,
+                "bots": [_exact_data(one) for one in reports],
+            }
+        )
+        return 0
+    print(
+        f"nardy {__version__}, rules {rules.name}, {first.positions:,} positions and {first.decisions:,} decisions of"
+        f" {first.games:,} games of the exact bot against itself, seed {args.seed}, opening {match.opening}"
+    )
+    print(f"points of equity; exact to {bound:.1e}; a decision has two results or more\n")
+    rows = [
+        [
+            one.bot,
+            "" if one.rms_error is None else f"{one.rms_error:.5f}",
+            "" if one.worst_error is None else f"{one.worst_error:.4f}",
+            f"{one.mean_loss:.6f} +- {_or_unknown(one.standard_error, 6)}",
+            f"{one.worst_loss:.4f}",
+            f"{100 * one.best_share:5.1f} %",
+        ]
+        for one in reports
+    ]
+    print_table(rows, header=["bot", "rms error", "worst error", "mean loss a decision", "worst loss", "best chosen"])
+    return 0
+
+
+def _exact_data(report: ExactReport) -> dict[str, object]:
+    return {
+        "bot": report.bot,
+        "rms_error": None if report.rms_error is None else rounded(report.rms_error),
+        "worst_error": None if report.worst_error is None else rounded(report.worst_error),
+        "mean_loss": rounded(report.mean_loss),
+        "standard_error": _or_null(report.standard_error),
+        "worst_loss": rounded(report.worst_loss),
+        "best_share": rounded(report.best_share),
     }
 
 

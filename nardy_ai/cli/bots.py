@@ -3,7 +3,7 @@
 import argparse
 from importlib.util import find_spec
 
-from nardy_ai.bots import BASELINES, PEERS, Entry
+from nardy_ai.bots import BASELINES, PEERS, SOLVED, Entry
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.resources import checkpoint_names, checkpoint_summary
 
@@ -17,6 +17,7 @@ def run(args: argparse.Namespace) -> int:
     """Print one line a bot."""
     rows = [(name, "shipped", checkpoint_summary(name)) for name in checkpoint_names()]
     rows += [(name, "baseline", entry.summary) for name, entry in BASELINES.items()]
+    rows += [(name, "solved", entry.summary) for name, entry in SOLVED.items()]
     rows += [(name, _peer_kind(entry), entry.summary) for name, entry in PEERS.items()]
     if args.json:
         print_json([{"name": name, "kind": kind, "summary": text} for name, kind, text in rows])

@@ -22,7 +22,10 @@ from nardy_ai.errors import NardyError
 COMMANDS = {
     "train": "train a bot by self-play",
     "evaluate": "say how a position will end, or rank the plays of a roll",
+    "rollout": "play a position to its end many times, or compare plays that way",
     "benchmark": "let bots play each other, or choose in decisions with known answers",
+    "bench": "measure speed and memory on this machine, beside other engines where they are installed",
+    "solve": "solve a game of few checkers exactly",
     "moves": "list the legal plays of a position",
     "rules": "list the rule sets, or print one with all its options",
     "bots": "list the bots that can be named",

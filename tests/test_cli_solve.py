@@ -1,0 +1,124 @@
+"""`nardy solve` and `nardy benchmark --exact`: what is printed, what is kept, what is refused."""
+
+import json
+
+import pytest
+
+from nardy_ai import __version__
+from nardy_ai.cli.main import main
+from nardy_ai.exact.solve import few_checkers, solve
+from nardy_ai.rules import find_rules, start_boards
+
+ONE = few_checkers(find_rules("hyper"), 1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("NARDY_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def rules_file(tmp_path) -> str:
+    path = tmp_path / "one.toml"
+    path.write_text('base = "hyper"\ncheckers = 1\nstart = { 24 = 1 }\n', encoding="utf-8")
+    return str(path)
+
+
+def test_solve_prints_the_start_and_how_sure_it_is(capsys):
+    assert main(["solve", "hyper", "--checkers", "1"]) == 0
+    captured = capsys.readouterr()
+    solution = solve(ONE)
+    assert captured.out.startswith(f"nardy {__version__}, rules hyper-1, 1 checkers a side, no cube\n")
+    assert "positions    601" in captured.out
+    assert f"{float(solution.equities(start_boards(ONE))[0]):+.6f} for the side on roll" in captured.out
+    assert f"error bound  {solution.bound:.1e}" in captured.out
+    assert "mars or more" in captured.out
+    assert "making solution" in captured.err
+    assert "sweep 1" in captured.err
+
+
+def test_json_has_the_numbers_of_the_solution(capsys):
+    assert main(["solve", "hyper", "--checkers", "1", "--json", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    found = json.loads(captured.out)
+    solution = solve(ONE)
+    assert (found["rules"], found["positions"], found["sweeps"]) == ("hyper-1", 601, solution.effort.sweeps)
+    assert found["start"]["equity"] == pytest.approx(float(solution.equities(start_boards(ONE))[0]), abs=1e-6)
+    assert found["start"]["win"] == pytest.approx(sum(solution.outcomes(start_boards(ONE))[0, :3]), abs=1e-6)
+    assert sum(found["start"]["outcomes"].values()) == pytest.approx(1, abs=1e-5)
+    assert 0 < found["bound"] < 1e-6
+
+
+def test_a_game_solved_before_is_read(capsys):
+    assert main(["solve", "hyper", "--checkers", "1", "--quiet", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(["solve", "hyper", "--checkers", "1", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert {**json.loads(captured.out), "seconds": 0} == {**first, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        (["short"], "up to 3 checkers a side are solved"),
+        (["long", "--checkers", "4"], "4 checkers a side"),
+        (["hyper", "--checkers", "0"], "expected 1 to 3"),
+        (["hyper", "--checkers", "1", "--workers", "0"], "--workers 0"),
+        (["hypr"], "did you mean 'hyper'"),
+    ],
+)
+def test_what_cannot_be_solved_is_refused_in_one_line(argv, reason, capsys):
+    assert main(["solve", *argv]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert reason in captured.err
+
+
+def test_benchmark_exact_measures_bots_and_says_over_what(rules_file, capsys):
+    argv = ["benchmark", "exact", "pips", "random", "--exact", "--rules", rules_file, "--pairs", "50", "--seed", "7"]
+    assert main([*argv, "--quiet", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    exact, pips, random = found["bots"]
+    assert (found["games"], found["seed"], found["opening"]) == (100, 7, "use_dice")
+    assert found["positions"] > found["decisions"] > 0
+    assert exact["mean_loss"] == exact["worst_loss"] == 0
+    assert exact["rms_error"] < 1e-6
+    assert exact["best_share"] == 1
+    assert pips["rms_error"] is None
+    assert random["mean_loss"] > 0
+    assert main([*argv, "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"nardy {__version__}, rules one, {found['positions']:,} positions")
+    assert "100 games of the exact bot against itself, seed 7" in text
+    assert "mean loss a decision" in text
+
+
+def test_one_trained_bot_is_measured_by_the_rules_it_plays(rules_file, capsys):
+    """One bot is enough with --exact, as it is not without."""
+    assert main(["benchmark", "random", "--exact", "--rules", rules_file, "--pairs", "5", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["benchmark", "random", "--rules", rules_file]) == 2
+    assert "--exact" in capsys.readouterr().err
+
+
+def test_the_exact_bot_plays_matches(rules_file, capsys):
+    argv = ["benchmark", "exact", "random", "--rules", rules_file, "--pairs", "300", "--quiet", "--json"]
+    assert main(argv) == 0
+    (match,) = json.loads(capsys.readouterr().out)["matches"]
+    assert match["points"] > 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        (["--rules", "short"], "up to 3 checkers"),
+        (["--rules", "hyper", "--decisions", "file"], "two benchmarks"),
+    ],
+)
+def test_exact_is_refused_where_there_is_no_solution(argv, reason, capsys):
+    assert main(["benchmark", "pips", "--exact", *argv]) == 2
+    assert reason in capsys.readouterr().err

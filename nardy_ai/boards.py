@@ -78,14 +78,15 @@ def checked_boards(boards: ArrayLike, checkers: int) -> Boards:
         array = array[None]
     if array.ndim != 3 or array.shape[1:] != (2, SLOTS):
         raise BoardError(f"boards have shape {np.asarray(boards).shape}; expected (N, 2, {SLOTS})")
-    if not np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind not in "iu":
         raise BoardError(f"boards have dtype {array.dtype}; expected integers (int8)")
-    wrong = ((array < 0).any(axis=(1, 2))) | (array.sum(axis=2, dtype=np.int64) != checkers).any(axis=1)
+    out = ((array < 0) | (array > checkers)).any(axis=(1, 2))
+    wrong = out | (array.sum(axis=2, dtype=np.int64) != checkers).any(axis=1)
     if wrong.any():
         i = int(np.argmax(wrong))
         sums = array[i].sum(axis=1, dtype=np.int64).tolist()
         raise BoardError(
-            f"board {i}: rows sum to {sums} with least count {int(array[i].min())};"
-            f" every count must be 0 or more and every row must sum to {checkers}"
+            f"board {i}: rows sum to {sums}, counts are {int(array[i].min())} to {int(array[i].max())};"
+            f" every count must be from 0 to {checkers} and every row must sum to {checkers}"
         )
     return np.ascontiguousarray(array, dtype=np.int8)

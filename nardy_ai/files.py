@@ -1,8 +1,12 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and folders that one process uses at a time."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from nardy_ai.errors import NardyError
 
 
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:
@@ -11,7 +15,7 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     Whoever reads `path` sees the old file or the new one, even after a kill or a power cut. Makes missing folders.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.part")
     try:
         write(temporary)
         with temporary.open("rb+") as file:
@@ -29,3 +33,28 @@ def replace_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
     replace_file(path, write)
+
+
+@contextmanager
+def sole_use(path: Path) -> Iterator[None]:
+    """Hold the lock file `path` while open; it goes with the process, however that ends. Raises NardyError if held."""
+    with path.open("a+b") as file:
+        if not _lock(file.fileno()):
+            raise NardyError(f"{path.parent} is in use by another process; wait for it or stop it")
+        yield
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether this process got the lock that a file stands for."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -57,13 +57,13 @@ def swap(outcomes: Outcomes) -> Outcomes:
 
 
 def equities(outcomes: Outcomes, rules: RuleSet) -> NDArray[np.float32]:
-    """Cubeless points of row 0, `float32[N]`.
+    """Cubeless points of row 0, `float32[N]`, or of any leading shape.
 
     Added class by class: the same to the last bit in every batch, as a matrix product is not.
     """
-    total = np.zeros(len(outcomes), dtype=np.float32)
+    total = np.zeros(outcomes.shape[:-1], dtype=np.float32)
     for k, points in enumerate(class_points(rules)):
-        total += outcomes[:, k] * points
+        total += outcomes[..., k] * points
     return total
 
 

@@ -140,6 +140,10 @@ class RuleSet:
     scoring: str = field(default="oin_mars_koks", metadata={"help": "classes of results and their points"})
     koks_needs_none_off: bool = field(default=True, metadata={"help": "koks needs that the loser has borne none off"})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy, which cannot take `start`'s view."""
+        return rules_from_dict, (rules_to_dict(self),)
+
     def __post_init__(self) -> None:
         _check_fields(self)
         object.__setattr__(self, "start", MappingProxyType(dict(sorted(self.start.items(), reverse=True))))
@@ -263,11 +267,11 @@ def _read_preset(path: Path) -> Preset:
         raise RulesError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise RulesError(f"{path}: is no UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise RulesError(f"{path}: is no TOML: {error}") from error
     try:
         return _preset_from(str(table.pop("name", path.stem)), table, presets())
-    except RulesError as error:
+    except (RulesError, TypeError, AttributeError) as error:
         raise RulesError(f"{path}: {error}") from error
 
 
@@ -313,7 +317,8 @@ def _check_keys(table: Mapping[str, Any], known: list[str], prefix: str) -> None
 
 def _start_from(table: object) -> dict[int, int]:
     """TOML keys are text: `{ 24 = 15 }` arrives as `{"24": 15}`."""
-    if not isinstance(table, dict) or not all(str(key).isdecimal() for key in table):
+    known = {str(point) for point in range(1, 25)}
+    if not isinstance(table, dict) or not known.issuperset(table):
         raise RulesError(f"start = {table!r}; expected a table of point = count, such as {{ 24 = 15 }}")
     return {int(point): count for point, count in table.items()}
 

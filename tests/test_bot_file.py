@@ -12,7 +12,7 @@ from positions import invented_boards, reached_boards
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from nardy_ai import bot_file
+from nardy_ai import bot_file, tensors
 from nardy_ai.bot_file import read_bot, save_bot
 from nardy_ai.errors import BotError, NardyError
 from nardy_ai.evaluators.network import Network, Weights
@@ -50,7 +50,7 @@ def rewritten(path: Path, change) -> Path:
     arrays, metadata = contents(path)
     change(arrays, metadata)
     if "digest" in metadata:
-        metadata["digest"] = bot_file._digest(arrays, metadata)
+        metadata["digest"] = tensors._digest(arrays, metadata)
     save_file(arrays, path, metadata)
     return path
 
@@ -188,7 +188,7 @@ def test_every_text_is_under_the_digest(key: str, tmp_path: Path):
         ("format", None, "is no bot file of nardy_ai"),
         ("version", "99", "has format version 99; this program reads 1"),
         ("version", None, "has format version None"),
-        ("digest", None, "damaged"),
+        ("digest", None, "lacks digest"),
         ("rules", None, "lacks rules"),
         ("features", None, "lacks features"),
         ("card", None, "lacks card"),
@@ -265,9 +265,9 @@ def test_other_files_are_refused(tmp_path: Path):
     bare = tmp_path / "bare.safetensors"
     save_file({"first": np.zeros(3, dtype=np.float32)}, bare)
 
-    assert_refused(text, "is no readable bot file")
+    assert_refused(text, "is not readable")
     assert_refused(bare, "is no bot file of nardy_ai")
-    assert_refused(tmp_path, "is no readable bot file")
+    assert_refused(tmp_path, "is no file")
     assert_refused(tmp_path / "absent.safetensors", "no such file")
 
 
@@ -282,7 +282,7 @@ def test_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         part.write_bytes(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(bot_file, "save_file", half)
+    monkeypatch.setattr(tensors, "save_file", half)
     with pytest.raises(OSError, match="disk full"):
         saved(tmp_path, network_of(HYPER, seed=2))
 
@@ -297,7 +297,7 @@ def test_bot_that_cannot_be_read_back_does_not_replace_the_old_one(tmp_path: Pat
     def wrong(arrays: dict, part: Path, metadata: dict) -> None:
         save_file(arrays | {"first": np.zeros_like(arrays["first"])}, part, metadata)
 
-    monkeypatch.setattr(bot_file, "save_file", wrong)
+    monkeypatch.setattr(tensors, "save_file", wrong)
     with pytest.raises(BotError, match="damaged"):
         saved(tmp_path, network_of(HYPER, seed=2))
 

@@ -254,5 +254,5 @@ def test_a_damaged_file_is_refused_in_one_line_that_begins_with_its_name(damage,
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     with pytest.raises(BotError, match="no such file"):
         load_bot(tmp_path / "absent.safetensors")
-    with pytest.raises(BotError, match="is no readable bot file"):
+    with pytest.raises(BotError, match="is no file"):
         load_bot(tmp_path)

@@ -43,7 +43,7 @@ def test_a_run_leaves_bot_state_metrics_config_and_curve(config, tmp_path, capsy
     out, err = capsys.readouterr()
     assert out.strip() == str(folder / "bot.safetensors")
     assert "learner on cpu" in err
-    files = {path.name for path in folder.iterdir()}
+    files = {path.name for path in folder.iterdir() if path.name != ".lock"}
     assert files == {"bot.safetensors", "state.safetensors", "metrics.jsonl", "config.json", "curve.png"}
     assert read_bot(folder / "bot.safetensors").network.rules.name == "hyper"
 

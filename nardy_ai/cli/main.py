@@ -74,6 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = PIPE_CLOSED
     except OSError as error:
         code = _complain(str(error), FAILED)
+    except MemoryError:
+        code = _complain("not enough memory for what was asked", FAILED)
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        code = _complain("compiled code cannot be kept: set NUMBA_CACHE_DIR to a folder that can be written", FAILED)
     return code
 
 

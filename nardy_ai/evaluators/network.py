@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import CONTRARY, SLOTS, Boards, checked_boards, swap_sides
-from nardy_ai.errors import BotError
+from nardy_ai.errors import BoardError, BotError
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.movegen.kernels import lowest_bit
@@ -116,8 +116,13 @@ class Network:
     def evaluate_plays(self, boards: Boards, after: Afterstates) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         """Outcomes `float32[M, K]` and equities `float32[M]` of afterstates, for their row 0, from their parents' sums.
 
-        boards: `int8[N, 2, 26]`, the parents.
+        boards: `int8[N, 2, 26]`, the parents. Raises BoardError where these and their segments do not fit together.
         """
+        if not _fits(after.boards, after.offsets, len(boards), self.rules.checkers):
+            raise BoardError(
+                f"{len(after.boards)} afterstates in {len(after.offsets) - 1} segments do not belong to {len(boards)}"
+                " boards, or hold impossible counts"
+            )
         bases = self.features.inputs(swap_sides(boards), self.rules)
         return self._run(after.boards, bases, after.offsets)
 
@@ -184,6 +189,24 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
+
+
+@njit(nogil=True, cache=True)
+def _fits(boards, offsets, n, checkers):
+    """Whether `offsets` cut `boards` into `n` segments, and no count would lead out of a table."""
+    if len(offsets) != n + 1 or offsets[0] != 0 or offsets[n] != len(boards):
+        return False
+    for i in range(n):
+        if offsets[i] > offsets[i + 1]:
+            return False
+    for m in range(len(boards)):
+        bad = False
+        for p in range(26):
+            bad |= (boards[m, 0, p] < 0) | (boards[m, 0, p] > checkers)
+            bad |= (boards[m, 1, p] < 0) | (boards[m, 1, p] > checkers)
+        if bad:
+            return False
+    return True
 
 
 @njit(nogil=True, cache=True)

@@ -57,6 +57,9 @@ _MOST_FOLLOWING = 200
 _FOLLOWED_SHARE = 0.01
 """Replies are followed until a sweep changes no more than this share of what finding them has changed."""
 
+_STILL = 1e-8
+"""Chances that change by no more than this stand still: single precision keeps them no better."""
+
 _BATCH = 512
 
 
@@ -189,7 +192,7 @@ def solve(
         game = _Game.of(rules)
         values = game.first_values(states=1, jacoby=False)
         replies, effort, change = _iterate(game, values, 0, tolerance, pool, workers, progress)
-        chances = _ends(game, replies, tolerance, pool, workers)
+        chances = _ends(game, replies, pool, workers)
     longest = float(chances[game.order, -1].max())
     return Solution(rules, chances[:, :-1].astype(np.float32), effort, change, longest)
 
@@ -344,9 +347,7 @@ def _iterate(
     return replies, Effort(boards, sweep, follow_ups), change
 
 
-def _ends(
-    game: _Game, replies: NDArray[np.int32], tolerance: float, pool: Executor, workers: int
-) -> NDArray[np.float64]:
+def _ends(game: _Game, replies: NDArray[np.int32], pool: Executor, workers: int) -> NDArray[np.float64]:
     """How games end when `replies` are played, and the mean number of rolls to come, `float64[P, K + 1]`."""
     classes = oc.class_count(game.rules)
     chances = np.zeros((game.sides.sides**2, classes + 1))
@@ -362,7 +363,7 @@ def _ends(
         for low, high in game.by_layer():
             list(pool.map(follow, game.batches(workers, (low, high))))
             largest = max(largest, kernels.put_rows(game.order[low:high], fresh[low:high], chances))
-        if largest <= _FOLLOWED_SHARE * tolerance:
+        if largest <= _STILL:
             break
     return chances
 

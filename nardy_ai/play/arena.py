@@ -23,6 +23,9 @@ from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 MOST_PLIES = 20_000
 """A game that lasts longer is cut and counted as 0 points for both. Random play ends in some hundreds."""
 
+MOST_PAIRS = 100_000_000
+MOST_WORKERS = 256
+
 _LANES = 2048
 
 Progress = Callable[[int], None]
@@ -69,6 +72,11 @@ def play_pairs(
     last call. stop: asked by every thread before each ply; once it says yes no new pair begins, and the report is of
     those begun, which are played to their end: to drop them would be to drop long games. What it raises ends the match.
     """
+    if not (0 <= seed < 2**63 and pairs <= MOST_PAIRS and workers <= MOST_WORKERS):
+        raise NardyError(
+            f"seed = {seed}, pairs = {pairs}, workers = {workers}; expected a seed of 0 to 2**63 - 1, at most"
+            f" {MOST_PAIRS} pairs and {MOST_WORKERS} workers"
+        )
     if pairs < 1 or workers < 1:
         raise NardyError(f"pairs = {pairs}, workers = {workers}; expected 1 or more")
     bounds = np.linspace(0, pairs, min(workers, pairs) + 1).astype(int).tolist()

@@ -100,7 +100,7 @@ def read_decisions(path: Path, rules: RuleSet) -> Decisions:
                 full.append(candidate.get("ply", FULL_PLY) == FULL_PLY)
             counts.append(len(record["cands"]))
             classes.append(str(record.get("cls", "all")))
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise NardyError(f"{path}:{number}: is no decision: {reason}") from error
         if counts[-1] < 2:

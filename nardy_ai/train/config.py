@@ -10,6 +10,12 @@ from typing import Any
 from nardy_ai.errors import ConfigError
 from nardy_ai.features import FEATURE_SETS
 
+MOST = 2**62
+"""The largest seed."""
+
+MANY = 1_000_000
+"""The most lanes, positions a step, pairs and plies: beyond it lies a slip of the keyboard."""
+
 
 def _option(default: Any, text: str) -> Any:
     return field(default=default, metadata={"help": text})
@@ -75,27 +81,30 @@ class TrainConfig:
         known = ", ".join(FEATURE_SETS)
         for condition, text in (
             (self.games >= 1, f"games = {self.games}; expected 1 or more"),
+            (0 <= self.seed <= MOST, f"seed = {self.seed}; expected 0 to {MOST}"),
             (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
             (network.features in FEATURE_SETS, f"network.features = {network.features!r}; expected one of {known}"),
             (_multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"),
             (_multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"),
             (0 < optim.final_lr <= optim.lr, "optim.final_lr must be above 0 and at most optim.lr"),
             (0 <= optim.decay_fraction <= 1, "optim.decay_fraction must be from 0 to 1"),
-            (optim.batch >= 1, f"optim.batch = {optim.batch}; expected 1 or more"),
+            (1 <= optim.batch <= MANY, f"optim.batch = {optim.batch}; expected 1 to {MANY}"),
+            (optim.lr <= 1, f"optim.lr = {optim.lr}; expected at most 1"),
             (0 <= optim.average < 1, "optim.average must be from 0 to below 1"),
-            (play.lanes >= 1 and play.window >= 1, "play.lanes and play.window must be 1 or more"),
+            (1 <= play.lanes <= MANY, f"play.lanes = {play.lanes}; expected 1 to {MANY}"),
+            (1 <= play.window <= 1000, f"play.window = {play.window}; expected 1 to 1000"),
             (0 <= play.trace <= 1, "play.trace must be from 0 to 1"),
             (0 <= play.wild_share <= 1, "play.wild_share must be from 0 to 1"),
-            (play.wild_plies >= 1, f"play.wild_plies = {play.wild_plies}; expected 1 or more"),
-            (0 < benchmark.every <= 1, "benchmark.every must be above 0 and at most 1"),
-            (benchmark.pairs >= 1, f"benchmark.pairs = {benchmark.pairs}; expected 1 or more"),
+            (1 <= play.wild_plies <= MANY, f"play.wild_plies = {play.wild_plies}; expected 1 to {MANY}"),
+            (1e-6 <= benchmark.every <= 1, f"benchmark.every = {benchmark.every}; expected 0.000001 to 1"),
+            (1 <= benchmark.pairs <= MANY, f"benchmark.pairs = {benchmark.pairs}; expected 1 to {MANY}"),
         ):
             if not condition:
                 raise ConfigError(text)
 
 
 def _multiple(number: int, of: int) -> bool:
-    return number > 0 and number % of == 0
+    return 0 < number <= 16_384 and number % of == 0
 
 
 def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> TrainConfig:
@@ -164,9 +173,10 @@ def override(config: TrainConfig, values: Mapping[str, object]) -> TrainConfig:
 def _parsed(text: str) -> object:
     """A flag's text as the TOML value it would be; a bare word is itself."""
     try:
-        return tomllib.loads(f"x = {text}")["x"]
-    except tomllib.TOMLDecodeError:
+        table = tomllib.loads(f"x = {text}")
+    except (ValueError, RecursionError):
         return text
+    return table["x"] if len(table) == 1 else text
 
 
 def _filled(record: Any, table: Mapping[str, Any], prefix: str) -> Any:

@@ -12,7 +12,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from nardy_ai.bot_file import save_bot
 from nardy_ai.bots import load_bot
 from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.network import Network
+from nardy_ai.files import sole_use
 from nardy_ai.play.arena import play_pairs
 from nardy_ai.play.lockstep import Lanes, new_lanes
 from nardy_ai.play.selfplay import Window, play_window
@@ -41,6 +42,7 @@ STATE_FILE = "state.safetensors"
 BOT_FILE = "bot.safetensors"
 METRICS_FILE = "metrics.jsonl"
 CONFIG_FILE = "config.json"
+LOCK_FILE = ".lock"
 
 
 @dataclass
@@ -87,6 +89,8 @@ class Run:
         """The run in `folder`, where its last state left it. Raises ConfigError."""
         state = load_state(folder / STATE_FILE)
         run = cls(folder, config_from(state.config), device=device)
+        if run.rules != state.rules:
+            raise ConfigError(f"the rules {run.config.rules!r} have changed since {folder} was begun with them")
         run.learner.load_state(state.learner, int(state.counters["steps"]))
         run.lanes = state.lanes
         run.rounds = int(state.counters["rounds"])
@@ -114,9 +118,13 @@ class Run:
         """Play and learn until the config's games are done or `watcher.stop` is set. Saves state and bot."""
         torch.set_num_threads(1)
         self.folder.mkdir(parents=True, exist_ok=True)
-        # What was written after the state will be written again.
-        with (self.folder / METRICS_FILE).open("ab") as file:
-            file.truncate(self.metrics_bytes)
+        with sole_use(self.folder / LOCK_FILE):
+            return self._train(watcher)
+
+    def _train(self, watcher: Watcher) -> Result:
+        self._cut_metrics()
+        if self.rounds == 0:
+            self.save()  # so that a run can be resumed whenever it is killed
         saved = time.monotonic()
         latest: Mapping[str, Any] = {}
         with ThreadPoolExecutor(1) as pool:
@@ -132,6 +140,14 @@ class Run:
         self.save()
         return Result(self.progress >= 1, self.games, self.folder / BOT_FILE, latest)
 
+    def _cut_metrics(self) -> None:
+        """Drop what was written after the state, which will be written again, and half a line that a crash left."""
+        path = self.folder / METRICS_FILE
+        content = path.read_bytes()[: self.metrics_bytes] if path.exists() else b""
+        content = content[: content.rfind(b"\n") + 1]
+        path.write_bytes(content)
+        self.metrics_bytes = len(content)
+
     def save(self) -> None:
         """Write the resumable state and the bot, each in one step."""
         counters = {
@@ -141,7 +157,7 @@ class Run:
             "seconds": self.seconds,
             "metrics_bytes": self.metrics_bytes,
         }
-        state = State(self.lanes, self.learner.state(), counters, config_to_dict(self.config))
+        state = State(self.lanes, self.learner.state(), counters, config_to_dict(self.config), self.rules)
         save_state(self.folder / STATE_FILE, state)
         card = {
             "games": self.games,
@@ -238,6 +254,8 @@ def start_run(folder: Path, config: TrainConfig, *, device: str = "auto") -> Run
     """A new run in `folder`, which must not hold one. Raises ConfigError, RulesError."""
     if (folder / STATE_FILE).exists() or (folder / METRICS_FILE).exists():
         raise ConfigError(f"{folder} holds a training run already; resume it with --resume, or name another folder")
+    if config.rules.endswith(".toml"):
+        config = replace(config, rules=str(Path(config.rules).resolve()))
     run = Run(folder, config, device=device)
     folder.mkdir(parents=True, exist_ok=True)
     resolved = {"config": config_to_dict(config), "rules": rules_to_dict(run.rules)}

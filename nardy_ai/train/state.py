@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
+from nardy_ai.boards import checked_boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.files import replace_file
 from nardy_ai.play.lockstep import Lanes
+from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
+from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
-FORMAT = "nardy_ai training state 1"
+FORMAT = "nardy_ai training state 2"
+_LEARNER = "learner."
 _LANES = ("boards", "games", "plies")
 
 
@@ -23,42 +24,45 @@ class State:
     """Where a run stands between two rounds, nothing played that is not yet learned.
 
     learner: the arrays of `Learner.state`. counters: steps, rounds, metrics_bytes (how long the metrics file is),
-    seconds spent, benchmarks done. config: as plain data.
+    seconds spent, benchmarks done. config: as plain data. rules: what the config's rules were when the run began.
     """
 
     lanes: Lanes
     learner: dict[str, NDArray[np.float32]]
     counters: dict[str, float]
     config: dict[str, Any]
+    rules: RuleSet
 
 
 def save_state(path: Path, state: State) -> None:
-    """Write the state in one step."""
-    arrays = {f"learner.{name}": np.ascontiguousarray(value) for name, value in state.learner.items()}
-    arrays |= {f"lanes.{name}": np.ascontiguousarray(getattr(state.lanes, name)) for name in _LANES}
-    metadata = {
+    """Write the state in one step. Raises OSError."""
+    arrays = {f"{_LEARNER}{name}": value for name, value in state.learner.items()}
+    arrays |= {f"lanes.{name}": getattr(state.lanes, name) for name in _LANES}
+    texts = {
         "format": FORMAT,
         "counters": json.dumps(state.counters | {"next_game": state.lanes.next_game}),
         "config": json.dumps(state.config),
+        "rules": json.dumps(rules_to_dict(state.rules), ensure_ascii=False),
     }
-    replace_file(path, lambda part: save_file(arrays, part, metadata))
+    write_tensors(path, arrays, texts, check=load_state)
 
 
 def load_state(path: Path) -> State:
     """Read a state. Raises ConfigError where there is none or it is damaged."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        if metadata.get("format") != FORMAT:
-            raise ConfigError(f"{path}: is no training state of this version")
-        counters = json.loads(metadata["counters"])
+        arrays, texts = read_tensors(path)
+    except TensorsError as error:
+        hint = "" if path.exists() else "; is this the folder of a training run?"
+        raise ConfigError(f"{error}{hint}") from error
+    if texts.get("format") != FORMAT or "digest" not in texts:
+        raise ConfigError(f"{path}: is no training state of this version")
+    try:
+        counters = json.loads(texts["counters"])
+        rules = rules_from_dict(json.loads(texts["rules"]))
         lanes = Lanes(**{name: arrays[f"lanes.{name}"] for name in _LANES}, next_game=int(counters.pop("next_game")))
-        config = json.loads(metadata["config"])
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such file; is this the folder of a training run?") from error
-    except (OSError, SafetensorError, KeyError, json.JSONDecodeError) as error:
+        checked_boards(lanes.boards, rules.checkers)
+        config = json.loads(texts["config"])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: is no readable training state: {error}") from error
-    prefix = "learner."
-    learner = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-    return State(lanes, learner, counters, config)
+    learner = {name.removeprefix(_LEARNER): value for name, value in arrays.items() if name.startswith(_LEARNER)}
+    return State(lanes, learner, counters, config, rules)

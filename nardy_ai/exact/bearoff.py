@@ -8,8 +8,8 @@ nobody would double where the other could beaver.
 *One-sided*: up to fifteen checkers, all at home. Each side's chances to need exactly n rolls, as if it were alone, by
 the policy that needs the fewest rolls on average. Two sides' tables give the chances of a race as if neither looked at
 the other: not exact, since who is behind plays for a quick finish rather than for few rolls, but seldom off by a
-hundredth (boards of up to six a side: 0.0005 on average, 0.013 at worst). Mars comes from the rolls that a side needs
-to its first checker off, by the policy that needs fewest of those.
+hundredth (boards of up to six a side: less than 0.001 on average, 0.013 at worst). Mars comes from the rolls that a
+side needs to its first checker off, by the policy that needs fewest of those.
 
 A race at home is the same in every geometry and under every rule of hitting and of the head. A block of six that is
 forbidden even there (`six_block = never`) is not, and scoring by the checkers left asks for more than single or mars:

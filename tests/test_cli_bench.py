@@ -325,7 +325,7 @@ def test_without_any_bot_one_is_asked_for(tiny, monkeypatch, capsys):
     monkeypatch.setattr("nardy_ai.bots.checkpoint_names", list)
     monkeypatch.setattr(command, "checkpoint_names", list)
     assert main(["bench", "decisions"]) == 2
-    assert "no bot is shipped that can play 'short'; name one" in capsys.readouterr().err
+    assert "no bot is shipped that can play 'short'; train one" in capsys.readouterr().err
 
 
 def test_peers_that_are_asked_for_must_be_installed(tiny, monkeypatch, capsys):

@@ -97,7 +97,7 @@ WAYS = {
 """The bot is exact, so games that it judges are as good as played; which saves the default run most of the time."""
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [pytest.param("luck left in", marks=pytest.mark.slow), "a control that knows nothing"])
 def test_rollouts_are_unbiased_and_their_errors_are_true(way):
     """Chi-square of 60 rollouts is 1 each on average, with a standard deviation of sqrt(2 / 60) = 0.18: four of it."""
     assert 1 - 0.73 < chi_square(60, 1296, **WAYS[way]) < 1 + 0.73

@@ -402,13 +402,12 @@ def _expand_double(
 
 @njit(nogil=True, cache=True)
 def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules, facing, waiting, keys, out32, out8, m):
-    """All results of two different dice where a checker may come off: both orders, results compared.
+    """All results of two different dice where a checker may come off: both orders, results compared. The bar is empty.
 
     keys: scratch `int64[512, 2]`. Returns (results end, dice played).
     """
     first = m
     best = 0
-    bar = np.int64(1) << 25
     check_block = rules.six_block != FREE
     for n_dice in range(2, 0, -1):
         for order in range(2):
@@ -434,7 +433,7 @@ def _expand_bearing_off(a, b, cur, cur32, occupied, closed, blots, limit, rules,
                     m = _emit_once(cur32, out32, out8, first, m, keys, i, t1, hit1, 0, 0, 0, facing)
                     best = 1
                     continue
-                mask2 = _sources(occ1, closed, d2) if not (occ1 & bar) else occ1 & bar & ~(closed << d2)
+                mask2 = _sources(occ1, closed, d2)
                 if i == 24 and limit < 2:
                     mask2 &= ~(np.int64(1) << 24)
                 while mask2:

@@ -10,7 +10,7 @@ from typing import Any
 from nardy_ai.errors import ConfigError
 from nardy_ai.features import FEATURE_SETS
 
-MOST = 2**62
+MOST_SEED = 2**62
 """The largest seed."""
 
 MANY = 1_000_000
@@ -81,7 +81,7 @@ class TrainConfig:
         known = ", ".join(FEATURE_SETS)
         for condition, text in (
             (self.games >= 1, f"games = {self.games}; expected 1 or more"),
-            (0 <= self.seed <= MOST, f"seed = {self.seed}; expected 0 to {MOST}"),
+            (0 <= self.seed <= MOST_SEED, f"seed = {self.seed}; expected 0 to {MOST_SEED}"),
             (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
             (network.features in FEATURE_SETS, f"network.features = {network.features!r}; expected one of {known}"),
             (_multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"),

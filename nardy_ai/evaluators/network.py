@@ -1,6 +1,6 @@
 """The network and its fast path: everything a trained bot computes, in this one file.
 
-A network is a first layer shared by all positions and one small head for each phase (contact, race):
+A network is a first layer shared by all positions and one small head for each phase of the game (`phases`):
 inputs -> H units -> O units -> K classes, rectified linear, softmax over the classes that are still possible.
 Its inputs are slots of small whole numbers (`features`), so the first layer folds into a table of rows, one for
 each slot and value, and
@@ -28,9 +28,9 @@ from nardy_ai.errors import BoardError, BotError
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.movegen.kernels import lowest_bit
+from nardy_ai.phases import PhaseSet, find_phases
 from nardy_ai.rules import RuleSet
 
-PHASES = ("contact", "race")
 UNIT_MULTIPLE = 16
 _ROWS = 64
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
@@ -52,7 +52,7 @@ class Weights:
     """Trained numbers, `float32`. P phases, S slots, F steps, H and O units, K classes.
 
     first `[S * F, H]`, first_bias `[H]`, second `[P, O, H]`, second_bias `[P, O]`, third `[P, K, O]`,
-    third_bias `[P, K]`.
+    third_bias `[P, K]`; reals `[R, V]`: what the last V units see of the R real inputs that some feature sets have.
     """
 
     first: NDArray[np.float32]
@@ -61,11 +61,13 @@ class Weights:
     second_bias: NDArray[np.float32]
     third: NDArray[np.float32]
     third_bias: NDArray[np.float32]
+    reals: NDArray[np.float32]
 
-    def check(self, features: FeatureSet, classes: int) -> None:
+    def check(self, features: FeatureSet, phases: int, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
         units = self.first.shape[-1] if self.first.ndim else 0
-        phases, hidden = len(PHASES), self.second.shape[1] if self.second.ndim == 3 else 0
+        hidden = self.second.shape[1] if self.second.ndim == 3 else 0
+        seeing = self.reals.shape[-1] if self.reals.ndim else 0
         expected = {
             "first": (features.slots * STEPS.shape[1], units),
             "first_bias": (units,),
@@ -73,6 +75,7 @@ class Weights:
             "second_bias": (phases, hidden),
             "third": (phases, classes, hidden),
             "third_bias": (phases, classes),
+            "reals": (features.reals, seeing),
         }
         for name, shape in expected.items():
             array = getattr(self, name)
@@ -82,6 +85,8 @@ class Weights:
                 raise BotError(f"weights {name} hold values that are no finite numbers")
         if units % UNIT_MULTIPLE or hidden % 4 or not units or not hidden:
             raise BotError(f"{units} and {hidden} units; expected multiples of {UNIT_MULTIPLE} and of 4")
+        if seeing % UNIT_MULTIPLE or seeing > units or bool(seeing) != bool(features.reals):
+            raise BotError(f"{seeing} of {units} units see the {features.reals} real inputs; expected a part of them")
 
 
 @dataclass
@@ -92,11 +97,12 @@ class Network:
     rules: RuleSet
     features: FeatureSet
     weights: Weights
+    phases: PhaseSet = field(default_factory=lambda: find_phases("race-1"))
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.weights.check(self.features, oc.class_count(self.rules))
-        self._folded = _fold(self.weights, self.rules)
+        self.weights.check(self.features, self.phases.count(self.rules.board), oc.class_count(self.rules))
+        self._folded = _fold(self.weights, self.phases, self.rules)
 
     def outcomes(self, boards: ArrayLike) -> oc.Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -138,12 +144,13 @@ class Network:
         boards = np.ascontiguousarray(boards, dtype=np.int8)
         folded = self._folded
         inputs = self.features.inputs(boards, self.rules)
+        reals = self.features.real_inputs(boards, self.rules)
         answers = np.empty((len(boards), len(folded.points)), dtype=np.float32)
         values = np.empty(len(boards), dtype=np.float32)
         _evaluate(
-            inputs.view(np.int32), bases, bases.view(np.int32), inputs, offsets, boards, folded.table, folded.bias,
-            folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules, folded.barred,
-            folded.points, answers, values,
+            inputs.view(np.int32), bases, bases.view(np.int32), inputs, offsets, boards, reals, folded.table,
+            folded.bias, folded.reals, folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules,
+            folded.phases, folded.barred, folded.points, answers, values,
         )  # fmt: skip
         return answers, values
 
@@ -152,20 +159,23 @@ class Network:
 class _Folded:
     """Weights as the kernel reads them. table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s
     adds (n from 0), the last row 0; with `bias` `int32[H]` in whole multiples of a unit that `second` makes good.
+    reals: `float32[R, V]` in the same unit.
     """
 
     table: NDArray[np.int32]
     bias: NDArray[np.int32]
+    reals: NDArray[np.float32]
     second: NDArray[np.float32]
     second_bias: NDArray[np.float32]
     third: NDArray[np.float32]  # K rounded up to a multiple of 4, for `_dense`
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
+    phases: NDArray[np.int64]  # `[26, 26]`: the phase by the highest slots of both rows
     barred: NDArray[np.float32]  # `[32, K / 2]`: 0, or far below all logits where `outcomes.loss_ways` has no way
     points: NDArray[np.float32]
 
 
-def _fold(weights: Weights, rules: RuleSet) -> _Folded:
+def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
     bias = weights.first_bias.astype(np.float64)
@@ -176,6 +186,7 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
     return _Folded(
         table=table,
         bias=np.rint(bias / unit).astype(np.int32),
+        reals=np.ascontiguousarray(weights.reals / np.float32(unit)),
         second=np.ascontiguousarray(weights.second * np.float32(unit)),
         second_bias=np.ascontiguousarray(weights.second_bias),
         third=np.ascontiguousarray(np.pad(weights.third, ((0, 0), (0, -weights.third.shape[1] % 4), (0, 0)))),
@@ -186,6 +197,7 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
             scoring=_SCORING[rules.scoring],
             koks_needs_none_off=int(rules.koks_needs_none_off),
         ),
+        phases=phases.table(rules.board).copy(),
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
@@ -397,9 +409,34 @@ def _add_rows_and_rectify(source, table, more, less, k, units):
 
 
 @njit(nogil=True, cache=True)
+def _rectify(source, units):
+    """units = what is above 0 of source, as `float32`."""
+    zero = np.int32(0)
+    for h in range(len(units)):
+        x = source[h]
+        units[h] = np.float32(x if x > zero else zero)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add_reals_and_rectify(source, reals, rows, units):
+    """units = what is above 0 of source + reals . rows, in `float32`. The number of reals is a multiple of 8."""
+    zero = np.float32(0)
+    units[:] = source
+    for j in range(0, len(reals), 8):
+        a, b, c, d = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
+        e, f, g, i = rows[j + 4], rows[j + 5], rows[j + 6], rows[j + 7]
+        p, q, r, s = reals[j], reals[j + 1], reals[j + 2], reals[j + 3]
+        t, u, v, w = reals[j + 4], reals[j + 5], reals[j + 6], reals[j + 7]
+        last = j + 8 == len(reals)
+        for h in range(len(units)):
+            x = units[h] + (p * a[h] + q * b[h] + r * c[h] + s * d[h] + t * e[h] + u * f[h] + v * g[h] + w * i[h])
+            units[h] = x if x > zero or not last else zero
+
+
+@njit(nogil=True, cache=True)
 def _evaluate(
-    words, bases, base_words, inputs, offsets, boards, table, bias, second, second_bias, third, third_bias, rules,
-    barred, points, answers, values,
+    words, bases, base_words, inputs, offsets, boards, reals, table, bias, real_rows, second, second_bias, third,
+    third_bias, rules, phase_table, barred, points, answers, values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
 
@@ -417,6 +454,8 @@ def _evaluate(
     total = np.empty(width, np.int32)
     more = np.empty(slots * LEVELS + 3, np.int64)
     less = np.empty(slots * LEVELS, np.int64)
+    race = phases - 1
+    seen = width - real_rows.shape[1]  # from here on units see the real inputs
     units = np.zeros((phases, _ROWS, width), np.float32)
     rows = np.zeros((phases, _ROWS), np.int64)
     filled = np.zeros(phases, np.int64)
@@ -464,10 +503,16 @@ def _evaluate(
             steps += steps & 1
             more[n_more:steps] = nothing
             less[n_less:steps] = nothing
-            phase = 1 if (high0 + high1 < 25 if rules.contrary else max(high0, high1) <= 12) else 0
+            phase = phase_table[high0, high1]
             n = filled[phase]
             out = units[phase, n]
-            if steps == 2:
+            if seen < width:
+                _add_rows(parent, table, more, less, 0, total)
+                for k in range(2, steps, 2):
+                    _add_rows(total, table, more, less, k, total)
+                _rectify(total[:seen], out[:seen])
+                _add_reals_and_rectify(total[seen:], reals[m], real_rows, out[seen:])
+            elif steps == 2:
                 _add_rows_and_rectify(parent, table, more, less, 0, out)
             else:
                 _add_rows(parent, table, more, less, 0, total)
@@ -475,8 +520,8 @@ def _evaluate(
                     _add_rows(total, table, more, less, k, total)
                 _add_rows_and_rectify(total, table, more, less, steps - 2, out)
             rows[phase, n] = m
-            keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == 1 and high0 < oc.KOKS_SLOT else 0)
-            keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == 1 and high1 < oc.KOKS_SLOT else 0)
+            keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == race and high0 < oc.KOKS_SLOT else 0)
+            keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == race and high1 < oc.KOKS_SLOT else 0)
             filled[phase] = n + 1
             if n + 1 == _ROWS:
                 filled[phase] = 0

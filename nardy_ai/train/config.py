@@ -9,6 +9,7 @@ from typing import Any
 
 from nardy_ai.errors import ConfigError
 from nardy_ai.features import FEATURE_SETS
+from nardy_ai.phases import PHASE_SETS
 
 MOST_SEED = 2**62
 """The largest seed."""
@@ -25,9 +26,10 @@ def _option(default: Any, text: str) -> Any:
 class NetworkConfig:
     """The shape of the network."""
 
-    features: str = _option("counts-1", "the inputs: counts-1 or blocks-1")
-    units: int = _option(256, "units of the shared first layer, a multiple of 16")
+    features: str = _option("counts-1", "the inputs: counts-1, blocks-1 or tactics-1")
+    units: int = _option(256, "units of the shared first layer, a multiple of 16 (tactics-1: of 64)")
     hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
+    phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1 or zones-1")
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,21 @@ class TrainConfig:
         """Refuse values that no run can have. Raises ConfigError."""
         play, optim, benchmark, network = self.play, self.optim, self.benchmark, self.network
         known = ", ".join(FEATURE_SETS)
+        phases = ", ".join(PHASE_SETS)
         for condition, text in (
             (self.games >= 1, f"games = {self.games}; expected 1 or more"),
             (0 <= self.seed <= MOST_SEED, f"seed = {self.seed}; expected 0 to {MOST_SEED}"),
             (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
             (network.features in FEATURE_SETS, f"network.features = {network.features!r}; expected one of {known}"),
+            (
+                network.phases in PHASE_SETS,
+                f"network.phases = {network.phases!r}; expected one of {phases}",
+            ),
             (_multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"),
+            (
+                network.units % 64 == 0 or not FEATURE_SETS[network.features].reals,
+                f"network.units = {network.units}; expected a multiple of 64 for {network.features}",
+            ),
             (_multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"),
             (0 < optim.final_lr <= optim.lr, "optim.final_lr must be above 0 and at most optim.lr"),
             (0 <= optim.decay_fraction <= 1, "optim.decay_fraction must be from 0 to 1"),

@@ -1,5 +1,7 @@
 """The network in torch, and one step of learning. The only module that needs torch."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import cast
 
 import numpy as np
@@ -7,14 +9,20 @@ import torch
 from numpy.typing import NDArray
 
 from nardy_ai import outcomes as oc
-from nardy_ai.boards import Boards, is_race
+from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.evaluators.network import PHASES, Weights
+from nardy_ai.evaluators.network import Weights
 from nardy_ai.features import STEPS, encode, find_features
+from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.train.config import NetworkConfig, OptimConfig
+from nardy_ai.train.first_layer import sum_of_rows
 
 _IMPOSSIBLE = -1e9
+
+REAL_SHARE = 4
+"""One in so many shared units sees the real inputs of a feature set: what all of them add to a position's cost is more
+than it brings."""
 
 
 def choose_device(name: str) -> torch.device:
@@ -33,6 +41,8 @@ class TorchNetwork(torch.nn.Module):
         super().__init__()
         self.rules = rules
         self.features = find_features(shape.features)
+        self.phases = find_phases(shape.phases)
+        phases = self.phases.count(rules.board)
         dense = self.features.slots * STEPS.shape[1]
         classes = oc.class_count(rules)
         generator = torch.Generator().manual_seed(seed)
@@ -43,39 +53,69 @@ class TorchNetwork(torch.nn.Module):
 
         # About 40 of the inputs of a board are not 0; the scale follows what is seen, not what there is.
         self.first = uniform(dense, shape.units, inputs=40)
+        width = shape.units // REAL_SHARE if self.features.reals else 0
+        self.reals = uniform(self.features.reals, width, inputs=max(self.features.reals, 1))
         self.first_bias = torch.nn.Parameter(torch.zeros(shape.units))
-        self.second = uniform(len(PHASES), shape.hidden, shape.units, inputs=shape.units // 4)
-        self.second_bias = torch.nn.Parameter(torch.zeros(len(PHASES), shape.hidden))
-        self.third = torch.nn.Parameter(torch.zeros(len(PHASES), classes, shape.hidden))
-        self.third_bias = torch.nn.Parameter(torch.zeros(len(PHASES), classes))
+        # What all phases share, and what each has of its own on top: a rare phase learns from the others.
+        self.shared = uniform(shape.hidden, shape.units, inputs=shape.units // 4)
+        self.second = torch.nn.Parameter(torch.zeros(phases, shape.hidden, shape.units))
+        self.second_bias = torch.nn.Parameter(torch.zeros(phases, shape.hidden))
+        self.third = torch.nn.Parameter(torch.zeros(phases, classes, shape.hidden))
+        self.third_bias = torch.nn.Parameter(torch.zeros(phases, classes))
 
-    def logits(self, dense: torch.Tensor, race: torch.Tensor) -> torch.Tensor:
-        """`float32[N, K]` before masking. dense: `float32[N, S * F]`. race: `bool[N]`."""
-        units = torch.relu(torch.addmm(self.first_bias, dense, self.first))
-        contact, passed = (self._head(units, phase) for phase in range(len(PHASES)))
-        return torch.where(race[:, None], passed, contact)
+    def logits(self, boards: Boards) -> torch.Tensor:
+        """`float32[N, K]` before masking."""
+        phases = self.phases.of(boards, self.rules.board)
+        order = np.argsort(phases, kind="stable")
+        inputs = self.features.inputs(boards[order], self.rules)
+        if self.first.is_cpu:
+            sums = sum_of_rows(self.first, self.first_bias, torch.from_numpy(inputs))
+        else:
+            dense = torch.from_numpy(encode(inputs)).to(self.first.device)
+            sums = torch.addmm(self.first_bias, dense, self.first)
+        if self.features.reals:
+            reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(sums.device)
+            width = self.reals.shape[1]
+            seeing = torch.addmm(sums[:, -width:], reals, self.reals)
+            sums = torch.cat((sums[:, :-width], seeing), dim=1)
+        counts = np.bincount(phases, minlength=len(self.second)).tolist()
+        parts = [self._head(part, p) for p, part in enumerate(torch.split(torch.relu(sums), counts)) if len(part)]
+        return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable")).to(sums.device)]
 
     def _head(self, units: torch.Tensor, phase: int) -> torch.Tensor:
-        hidden = torch.relu(torch.addmm(self.second_bias[phase], units, self.second[phase].T))
+        second = self.shared + self.second[phase]
+        hidden = torch.relu(torch.addmm(self.second_bias[phase], units, second.T))
         return torch.addmm(self.third_bias[phase], hidden, self.third[phase].T)
 
     def masked(self, boards: Boards) -> torch.Tensor:
         """Logits `float32[N, K]` of boards, the impossible classes far below all others."""
-        device = self.first.device
-        dense = torch.from_numpy(encode(self.features.inputs(boards, self.rules))).to(device)
-        race = torch.from_numpy(is_race(boards, self.rules.board)).to(device)
-        possible = torch.from_numpy(oc.possible(boards, self.rules)).to(device)
-        return self.logits(dense, race).masked_fill(~possible, _IMPOSSIBLE)
+        possible = torch.from_numpy(oc.possible(boards, self.rules)).to(self.first.device)
+        return self.logits(boards).masked_fill(~possible, _IMPOSSIBLE)
 
     def outcomes(self, boards: Boards) -> NDArray[np.float32]:
         """The chances of the K classes for row 0 of boards not finished, `float32[N, K]`."""
         with torch.no_grad():
             return cast(NDArray[np.float32], torch.softmax(self.masked(boards), dim=1).cpu().numpy())
 
+    def take(self, weights: Weights) -> None:
+        """Take over numbers of a network of the same shape. What the phases share is their mean."""
+        arrays = {entry.name: getattr(weights, entry.name) for entry in fields(Weights)}
+        arrays["shared"] = weights.second.mean(axis=0)
+        arrays["second"] = weights.second - arrays["shared"]
+        with torch.no_grad():
+            for name, value in self.named_parameters():
+                value.copy_(torch.from_numpy(arrays[name]))
+
     def weights(self) -> Weights:
         """The numbers as the fast path takes them."""
-        arrays = {name: value.detach().cpu().numpy().copy() for name, value in self.named_parameters()}
-        return Weights(**arrays)
+        return weights_of({name: value.detach() for name, value in self.named_parameters()})
+
+
+def weights_of(parameters: Mapping[str, torch.Tensor]) -> Weights:
+    """A network's parameters as the fast path takes them: each phase with what it shares."""
+    arrays = {name: value.cpu().numpy().copy() for name, value in parameters.items()}
+    arrays["second"] += arrays.pop("shared")
+    return Weights(**arrays)
 
 
 class Learner:
@@ -115,7 +155,7 @@ class Learner:
 
     def averaged_weights(self) -> Weights:
         """The running average of the weights: what is saved as the bot."""
-        return Weights(**{name: value.cpu().numpy().copy() for name, value in self.average.items()})
+        return weights_of(self.average)
 
     def state(self) -> dict[str, NDArray[np.float32]]:
         """Everything that `load_state` needs, as arrays by name."""

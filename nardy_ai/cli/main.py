@@ -21,6 +21,8 @@ from nardy_ai.errors import NardyError
 
 COMMANDS = {
     "train": "train a bot by self-play",
+    "label": "let a teacher say how positions of self-play will end",
+    "fit": "fit a network to labels",
     "evaluate": "say how a position will end, or rank the plays of a roll",
     "rollout": "play a position to its end many times, or compare plays that way",
     "benchmark": "let bots play each other, or choose in decisions with known answers",

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from nardy_ai.boards import BAR, CONTRARY, FACING, HEAD, HOME, OFF, SLOTS, Boards, finished
 from nardy_ai.dice import hash_at
-from nardy_ai.evaluators.network import Network
+from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.play.lockstep import roll, won
 from nardy_ai.play.selfplay import wild_until
@@ -25,7 +25,7 @@ _START_STREAM = 0x57A2
 
 
 def sampled_positions(
-    network: Network,
+    bot: Bot,
     match: MatchOptions,
     games: range,
     *,
@@ -35,13 +35,13 @@ def sampled_positions(
     awkward_share: float,
     near_share: float,
 ) -> Boards:
-    """Distinct boards before a roll, `int8[N, 2, 26]`, from these games, each played to its end by `network`.
+    """Distinct boards before a roll, `int8[N, 2, 26]`, from these games, each played to its end by `bot`.
 
     wild_share: of the games, begun with 1 to `wild_plies` plies chosen by chance. awkward_share: of the games, begun
     from `awkward_boards` (contrary boards only). near_share: of the decisions, where besides the play made one that was
     within `NEAR` points of it is taken in. A pure function of its arguments.
     """
-    rules = network.rules
+    rules = bot.rules
     numbers = np.arange(games.start, games.stop, dtype=np.int64)
     boards = start_boards(rules, len(numbers))
     awkward = np.zeros(len(numbers), dtype=bool)
@@ -57,7 +57,7 @@ def sampled_positions(
         found.append(boards)
         plies = np.where(awkward, ply + 1, ply)  # an awkward start is no opening: any roll may come
         after = expand(boards, roll(seed, numbers, plies, match.opening), rules)
-        values = network.play_values(boards, after)
+        values = bot.play_values(boards, after)
         chosen = best_of_segments(values, after.offsets)
         bits = hash_at(seed + _NEAR_STREAM, numbers, ply)
         random = ply < until

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.evaluators.network import Weights
+from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import STEPS, encode, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
@@ -106,6 +106,39 @@ class TorchNetwork(torch.nn.Module):
             for name, value in self.named_parameters():
                 value.copy_(torch.from_numpy(arrays[name]))
 
+    def grow_from(self, smaller: Network) -> None:
+        """Begin as `smaller`, a net of the same rules: its units are the first of each layer, new ones start silent.
+
+        A phase takes over the head that judged its boards, by the table of phases. Raises ConfigError.
+        """
+        weights, board = smaller.weights, self.rules.board
+        slots, units, hidden = len(weights.first), weights.first.shape[1], weights.second.shape[1]
+        if smaller.rules.board != board or oc.class_count(smaller.rules) != len(self.third_bias[0]):
+            raise ConfigError(f"{smaller.name!r} plays {smaller.rules.name!r}; it cannot begin {self.rules.name!r}")
+        if len(self.first) < slots or len(self.first_bias) < units or len(self.shared) < hidden:
+            raise ConfigError(f"{smaller.name!r} has more inputs or units than the network that shall begin with it")
+        if smaller.features.reals and weights.reals.shape != tuple(self.reals.shape):
+            raise ConfigError(f"{smaller.name!r} has other real inputs than the network that shall begin with it")
+        before, after = smaller.phases.table(board), self.phases.table(board)
+        heads = [int(before[after == p][0]) for p in range(len(self.second))]
+        with torch.no_grad():
+            if smaller.features.reals:
+                # The last units see the real inputs, so the old ones stay last.
+                place = slice(len(self.first_bias) - units, len(self.first_bias))
+                self.reals.copy_(torch.from_numpy(weights.reals))
+            else:
+                place = slice(0, units)
+            self.first[:slots, place] = torch.from_numpy(weights.first)
+            self.first_bias[place] = torch.from_numpy(weights.first_bias)
+            second = torch.zeros_like(self.second)
+            second[:, :hidden, place] = torch.from_numpy(weights.second[heads])
+            second[:, hidden:] = self.shared[hidden:]
+            self.shared.copy_(second.mean(dim=0))
+            self.second.copy_(second - self.shared)
+            self.second_bias[:, :hidden] = torch.from_numpy(weights.second_bias[heads])
+            self.third[:, :, :hidden] = torch.from_numpy(weights.third[heads])
+            self.third_bias.copy_(torch.from_numpy(weights.third_bias[heads]))
+
     def weights(self) -> Weights:
         """The numbers as the fast path takes them."""
         return weights_of({name: value.detach() for name, value in self.named_parameters()})
@@ -131,9 +164,17 @@ class Learner:
         self.average = {name: value.detach().clone() for name, value in self.network.named_parameters()}
         self.steps = 0
 
+    def begin_with(self, network: Network) -> None:
+        """Begin as a trained network that is no larger than this one. Raises ConfigError."""
+        self.network.grow_from(network)
+        for name, value in self.network.named_parameters():
+            self.average[name].copy_(value.detach())
+
     def rate(self, progress: float) -> float:
-        """The learning rate when a share `progress` of the run is done: level, then a half cosine down."""
+        """The learning rate when a share `progress` of the run is done: up, level, then a half cosine down."""
         optim = self.optim
+        if progress < optim.warmup:
+            return optim.lr * max(progress / optim.warmup, 1e-3)
         into = (progress - (1 - optim.decay_fraction)) / optim.decay_fraction if optim.decay_fraction else 0.0
         return optim.final_lr + (optim.lr - optim.final_lr) * (1 + float(np.cos(np.pi * np.clip(into, 0, 1)))) / 2
 

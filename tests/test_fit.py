@@ -19,8 +19,8 @@ from nardy_ai.train.labels import LabelRecipe, make_labels
 
 torch = pytest.importorskip("torch", reason="only training needs torch")
 
-from nardy_ai.train.fit import Fit, FitWatcher  # noqa: E402
 from nardy_ai.train.first_layer import sum_of_rows  # noqa: E402
+from nardy_ai.train.fit import Fit, FitWatcher  # noqa: E402
 from nardy_ai.train.learner import Learner  # noqa: E402
 
 HYPER = find_rules("hyper")

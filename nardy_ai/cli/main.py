@@ -23,6 +23,7 @@ COMMANDS = {
     "train": "train a bot by self-play",
     "label": "let a teacher say how positions of self-play will end",
     "fit": "fit a network to labels",
+    "recipe": "go through a chain of stages from nothing to a bot",
     "evaluate": "say how a position will end, or rank the plays of a roll",
     "rollout": "play a position to its end many times, or compare plays that way",
     "benchmark": "let bots play each other, or choose in decisions with known answers",

@@ -24,7 +24,7 @@ from nardy_ai.files import replace_text, sole_use
 from nardy_ai.resources import find_checkpoint
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 from nardy_ai.train.config import FitConfig, config_to_dict, fit_config_from
-from nardy_ai.train.labels import Labels, read_labels, rms_of_equity
+from nardy_ai.train.labels import Labels, plain_name, read_labels, rms_of_equity
 from nardy_ai.train.learner import Learner, choose_device
 from nardy_ai.train.loop import BOT_FILE, CONFIG_FILE, GOLDEN, LOCK_FILE, METRICS_FILE, STATE_FILE, machine
 
@@ -175,9 +175,10 @@ class Fit:
         write_tensors(self.folder / STATE_FILE, self.learner.state(), texts, check=read_tensors)
         config = config_to_dict(self.config)
         config["labels"] = [Path(name).name for name in self.config.labels]
+        config["start"] = plain_name(self.config.start)
         start = {}
         if self.config.start:
-            start = {"start": {"name": Path(self.config.start).stem, "card": dict(_start_bot(self.config.start).card)}}
+            start = {"start": {"name": plain_name(self.config.start), "card": dict(_start_bot(self.config.start).card)}}
         card = {
             "labels": len(self.learned),
             "sources": list(self.labels.sources),

@@ -157,13 +157,18 @@ def read_labels(folders: list[Path]) -> Labels:
             boards.append(arrays["boards"])
             outcomes.append(arrays["outcomes"])
         sources.append(
-            {"folder": folder.name, "shards": len(paths), "teacher": texts["teacher"], "digest": texts["answers"],
-             "recipe": json.loads(texts["recipe"])}
+            {"folder": folder.name, "shards": len(paths), "teacher": plain_name(texts["teacher"]),
+             "digest": texts["answers"], "recipe": json.loads(texts["recipe"])}
         )  # fmt: skip
     assert rules is not None
     whole = np.concatenate(boards)
     first = np.sort(distinct_boards(whole)[0])
     return Labels(rules, whole[first], np.concatenate(outcomes)[first], tuple(reversed(sources)))
+
+
+def plain_name(name: str) -> str:
+    """A bot's name for a card: of a file its folder and name, wherever on this machine it lies."""
+    return "/".join(Path(name).parts[-2:])
 
 
 def rms_of_equity(found: Outcomes, wanted: Outcomes, rules: RuleSet) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_ai.boards import PARALLEL, Boards
+from nardy_ai.boards import PARALLEL, SLOTS, Boards
 from nardy_ai.rules import RuleSet
+from nardy_ai.vectors import bytes_with, ones, reversed_bits, top_of
 
 __all__ = ["NAMES", "TACTICS", "tactics"]
 
@@ -31,8 +32,19 @@ NAMES = (
 TACTICS = 2 * len(NAMES)
 
 _ESCAPE_SPAN = 12
-_POINTS = 0x1FFFFFE
+_POINTS = np.int32(0x1FFFFFE)
 """The bits of the points 1 to 24."""
+
+_BAR = np.int32(1 << 25)
+_SLOTS = _POINTS | _BAR
+_WITH_BIT = np.array([sum(1 << p for p in range(1, 26) if p >> i & 1) for i in range(5)], dtype=np.int32)
+"""The slots whose number has the bit 2^i."""
+
+_BLOCK = 64
+_DIVISORS = np.array([36, 360, 36, 40, 6, 6, 5, 6, 100, 36], dtype=np.float32)
+"""Of all `NAMES` but the two escapes, which come from a table."""
+
+_COUNTED = len(_DIVISORS)
 
 
 def _escapes() -> NDArray[np.float32]:
@@ -58,187 +70,209 @@ def tactics(boards: Boards, rules: RuleSet) -> NDArray[np.float32]:
 
 
 @njit(nogil=True, cache=True)
-def _turned(mask):
-    """The parallel board's change of sides: points 1..12 and 13..24 exchanged."""
-    return ((mask >> 12) | (mask << 12)) & _POINTS
+def _facing(mask, parallel):
+    """A side's points in the other side's numbering: turned by half a board, or in reverse order."""
+    if parallel:
+        return ((mask >> np.int32(12)) | (mask << np.int32(12))) & _POINTS
+    return np.int32(reversed_bits(np.uint32(mask)) >> np.uint32(6)) & _POINTS
 
 
 @njit(nogil=True, cache=True)
-def _hits(sources, on_bar, open_points, blots, first, second):
-    """The blots that a throw can hit, as a mask. All in the numbering of the side that throws; bar is bit 25.
+def _backwards(mask):
+    """Bit p of a mask of points as bit 25 - p."""
+    return np.int32(reversed_bits(np.uint32(mask)) >> np.uint32(6)) & _POINTS
 
-    sources: its points without the bar. With two on the bar both dice enter, and no other checker is thought of.
+
+@njit(nogil=True, cache=True)
+def _read(boards, start, count, planes, occupied, closed, single, limit):
+    """The points and the bar of both sides of `count` boards as masks, `int32[2, _BLOCK]`, bit p for slot p.
+
+    planes `int32[2, 4, _BLOCK]`: where a count has the bit 1, 2, 4, 8.
     """
-    bar = 1 << 25
-    if on_bar == 0:
-        if first != second:
-            one = sources >> first
-            other = sources >> second
-            through = ((one & open_points) >> second) | ((other & open_points) >> first)
-            return (one | other | through) & blots
-        landed = (sources >> first) & open_points
-        reached = landed
-        for _ in range(3):
-            landed = (landed >> first) & open_points
-            reached |= landed
-        return reached & blots
-    entered = (bar >> first) & open_points
-    entered_too = (bar >> second) & open_points
-    reached = entered | entered_too
-    if on_bar == 1:
-        if first != second:
-            if entered:
-                reached |= (sources | entered) >> second
-            if entered_too:
-                reached |= (sources | entered_too) >> first
-        elif entered:
-            landed = ((sources | entered) >> first) & open_points
-            reached |= landed
-            for _ in range(2):
-                landed = (landed >> first) & open_points
-                reached |= landed
-    return reached & blots
+    for n in range(count):
+        at = (start + n) * 2 * SLOTS
+        for j in range(4):
+            bit = np.int8(1 << j)
+            planes[0, j, n] = np.int32(bytes_with(boards, at, bit)) & _SLOTS
+            planes[1, j, n] = np.int32(bytes_with(boards, at + 2 * SLOTS - 32, bit) >> (32 - SLOTS)) & _SLOTS
+    for side in range(2):
+        for n in range(_BLOCK):
+            alone = planes[side, 0, n]
+            more = planes[side, 1, n] | planes[side, 2, n] | planes[side, 3, n]
+            occupied[side, n] = alone | more
+            closed[side, n] = (more if limit > 1 else alone | more) & _POINTS
+            single[side, n] = (alone & ~more if limit > 1 else np.int32(0)) & _POINTS
 
 
 @njit(nogil=True, cache=True)
-def _ones(mask):
-    """How many bits are set, of 26."""
-    x = mask - ((mask >> 1) & 0x55555555)
-    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
-    return (((x + (x >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24) & 0xFF
+def _find_shots(blots, wall, sources, bar, hit, pips, double):
+    """What he can do to my blots, all in his numbering: out of 36 throws, and 36 times the mean pips.
+
+    With a checker on the bar it comes in first, with two both dice do and no other checker is thought of.
+    wall: my closed points; sources: his points; bar: how many he has there.
+    """
+    hit[:] = 0
+    pips[:] = 0
+    double[:] = 0
+    for first in range(np.int32(1), np.int32(7)):
+        for second in range(np.int32(1), first + np.int32(1)):
+            weight = np.int32(1 if first == second else 2)
+            for n in range(_BLOCK):
+                open_points = ~wall[n] & _POINTS
+                moving = _BAR if bar[n] else sources[n]
+                others = sources[n] if bar[n] < 2 else np.int32(0)
+                going_on = np.int32(-1) if bar[n] < 2 else np.int32(0)
+                one = (moving >> first) & open_points
+                if first == second:
+                    found = one
+                    one = (((others if one else np.int32(0)) | (one & going_on)) >> first) & open_points
+                    found |= one
+                    one = (one >> first) & open_points
+                    found |= one
+                    found |= (one >> first) & open_points
+                else:
+                    two = (moving >> second) & open_points
+                    found = one | two
+                    found |= ((others if one else np.int32(0)) | (one & going_on)) >> second
+                    found |= ((others if two else np.int32(0)) | (two & going_on)) >> first
+                found &= blots[n]
+                hit[n] += weight if found else np.int32(0)
+                pips[n] += weight * top_of(found | np.int32(1))
+                double[n] += weight if found & (found - np.int32(1)) else np.int32(0)
 
 
 @njit(nogil=True, cache=True)
-def _top(mask):
-    """The highest bit of a mask that is not 0."""
-    p = 0
-    for shift in (16, 8, 4, 2, 1):
-        if mask >> shift:
-            mask >>= shift
-            p += shift
-    return p
+def _find_moves(wall, sources, moves, stuck):
+    """My moves by one die of all six dice, and how many dice have none. wall: his closed points as I number them."""
+    moves[:] = 0
+    stuck[:] = 0
+    for die in range(np.int32(1), np.int32(7)):
+        for n in range(_BLOCK):
+            count = ones((sources[n] >> die) & ~wall[n] & _POINTS)
+            moves[n] += count
+            stuck[n] += np.int32(1) if count == 0 else np.int32(0)
 
 
 @njit(nogil=True, cache=True)
-def _fill(boards, parallel, closed_by, escapes, answers):
-    """See `tactics`. Masks of points, bit p for point p; `_back` ones run the other way, bit 25 - p."""
-    limit = np.int8(closed_by)
-    half = answers.shape[1] // 2
-    occupied = np.empty(2, np.int64)
-    closed = np.empty(2, np.int64)
-    closed_back = np.empty(2, np.int64)
-    single = np.empty(2, np.int64)
-    single_back = np.empty(2, np.int64)
-    for n in range(len(boards)):
-        for side in range(2):
-            row = boards[n, side]
-            a = b = c = d = e = np.int32(0)
-            for p in range(1, 26):
-                bit = np.int32(1) << np.int32(p)
-                back = np.int32(1) << np.int32(25 - p)
-                a |= np.int32(row[p] > 0) * bit
-                b |= np.int32(row[p] >= limit) * bit
-                c |= np.int32(row[p] >= limit) * back
-                d |= np.int32(row[p] == 1) * bit
-                e |= np.int32(row[p] == 1) * back
-            occupied[side] = a
-            closed[side] = np.int64(b) & _POINTS
-            closed_back[side] = np.int64(c) & _POINTS
-            single[side] = np.int64(d) & _POINTS
-            single_back[side] = np.int64(e) & _POINTS
+def _find_primes(wall, his, reach, runs, run, longest, dense):
+    """My longest run of closed points with his checkers behind it, the run's lowest point, and the densest six points.
+
+    wall: my closed points as he numbers them; his: his slots.
+    """
+    longest[:] = 0
+    run[:] = 0
+    for n in range(_BLOCK):
+        reach[n] = (np.int32(2) << top_of(his[n] | np.int32(1))) - np.int32(1)
+        runs[n] = wall[n] & (reach[n] >> np.int32(1))
+    left = True
+    while left:
+        some = np.int32(0)
+        for n in range(_BLOCK):
+            x = runs[n]
+            longest[n] += np.int32(1) if x else np.int32(0)
+            run[n] = x if x else run[n]
+            x &= x >> np.int32(1)
+            runs[n] = x
+            some |= x
+        left = some != 0
+    for n in range(_BLOCK):
+        run[n] &= -run[n]
+        x0 = wall[n]
+        x1, x2, x3, x4, x5 = (
+            x0 >> np.int32(1),
+            x0 >> np.int32(2),
+            x0 >> np.int32(3),
+            x0 >> np.int32(4),
+            x0 >> np.int32(5),
+        )
+        sum_a, carry_a = x0 ^ x1 ^ x2, (x0 & x1) | (x2 & (x0 ^ x1))
+        sum_b, carry_b = x3 ^ x4 ^ x5, (x3 & x4) | (x5 & (x3 ^ x4))
+        carry = sum_a & sum_b
+        one, two = sum_a ^ sum_b, carry_a ^ carry_b ^ carry
+        four = (carry_a & carry_b) | (carry & (carry_a ^ carry_b))
+        window = (reach[n] >> np.int32(6)) & ~np.int32(1)
+        most = np.int32(4) if window & four else np.int32(0)
+        window = window & four if window & four else window
+        most += np.int32(2) if window & two else np.int32(0)
+        window = window & two if window & two else window
+        dense[n] = most + (np.int32(1) if window & one else np.int32(0))
+
+
+@njit(nogil=True, cache=True)
+def _count_behind(run, planes, trapped):
+    """How many checkers stand behind a point, given as a bit. planes `int32[4, _BLOCK]` as in `_read`."""
+    for n in range(_BLOCK):
+        behind = -(run[n] << np.int32(1))
+        count = np.int32(0)
+        for j in range(4):
+            count += ones(planes[j, n] & behind) << np.int32(j)
+        trapped[n] = count
+
+
+@njit(nogil=True, cache=True)
+def _count_contact(bound, planes, contact):
+    """The sum of p - bound over all checkers in slots p above it. planes `int32[4, _BLOCK]` as in `_read`."""
+    for n in range(_BLOCK):
+        beyond = np.int32(-2) << bound[n]
+        total = np.int32(0)
+        for j in range(4):
+            here = planes[j, n] & beyond
+            pips = -bound[n] * ones(here)
+            for i in range(5):
+                pips += ones(here & _WITH_BIT[i]) << np.int32(i)
+            total += pips << np.int32(j)
+        contact[n] = total
+
+
+@njit(nogil=True, cache=True)
+def _fill(boards, parallel, limit, escapes, answers):
+    """See `tactics`: blocks of boards at a time, so that every loop runs over boards and not over points."""
+    planes = np.zeros((2, 4, _BLOCK), np.int32)
+    masks = np.zeros((3, 2, _BLOCK), np.int32)
+    occupied, closed, single = masks[0], masks[1], masks[2]
+    scratch = np.zeros((10, _BLOCK), np.int32)
+    blots, my_wall, his_wall, his_points, my_points = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    bar, reach, runs, run, bound = scratch[5], scratch[6], scratch[7], scratch[8], scratch[9]
+    counts = np.zeros((_COUNTED, _BLOCK), np.int32)
+    found = np.zeros((len(_DIVISORS), _BLOCK), np.float32)
+    for start in range(0, len(boards), _BLOCK):
+        count = min(len(boards) - start, _BLOCK)
+        _read(boards, start, count, planes, occupied, closed, single, limit)
         for side in range(2):
             other = 1 - side
-            mine = boards[n, side]
-            his = boards[n, other]
-            out = answers[n, side * half : (side + 1) * half]
-
-            # What he can do to me: my blots and closed points as he numbers them.
-            hit = 0
-            pips = 0
-            double = 0
-            blots = np.int64(0)
-            if limit > 1:
-                blots = _turned(single[side]) if parallel else single_back[side]
-            my_wall = _turned(closed[side]) if parallel else closed_back[side]
-            if blots:
-                open_points = ~my_wall & _POINTS
-                bar = np.int64(his[25])
-                sources = occupied[other] & _POINTS
-                # A blot behind all his checkers cannot be hit.
-                if bar or blots & ((1 << _top(sources | 1)) - 1):
-                    for first in range(1, 7):
-                        for second in range(1, first + 1):
-                            found = _hits(sources, bar, open_points, blots, first, second)
-                            if found:
-                                weight = 1 if first == second else 2
-                                hit += weight
-                                pips += weight * _top(found)
-                                double += weight if found & (found - 1) else 0
-            out[0] = hit / np.float32(36)
-            out[1] = pips / np.float32(360)
-            out[2] = double / np.float32(36)
-
-            # What I can do: his closed points as I number them.
-            wall = _turned(closed[other]) if parallel else closed_back[other]
-            wall_back = _turned(closed_back[other]) if parallel else closed[other]
-            open_points = ~wall & _POINTS
-            sources = occupied[side] & _POINTS
-            highest = _top(occupied[side] | 1)
-            rest = occupied[side] & ~(np.int64(1) << highest)
-            following = _top(rest | 1)
-            out[3] = escapes[(wall_back >> (26 - highest)) & 0xFFF] if highest else 0
-            out[4] = escapes[(wall_back >> (26 - following)) & 0xFFF] if following else out[3]
-            moves = 0
-            stuck = 0
-            for die in range(1, 7):
-                count = _ones((sources >> die) & open_points)
-                moves += count
-                stuck += 1 if count == 0 else 0
-            out[5] = moves / np.float32(40)
-            out[6] = stuck / np.float32(6)
-
-            # My closed points as he numbers them, and his checkers behind them.
-            wall = my_wall
-            reach = occupied[other] | 1
-            for shift in (1, 2, 4, 8, 16):
-                reach |= reach >> shift
-            longest = 0
-            run = np.int64(0)
-            runs = wall & (reach >> 1)
-            while runs:
-                longest += 1
-                run = runs
-                runs &= runs >> 1
-            run &= -run
-            x1, x2, x3, x4, x5 = wall >> 1, wall >> 2, wall >> 3, wall >> 4, wall >> 5
-            sum_a, carry_a = wall ^ x1 ^ x2, (wall & x1) | (x2 & (wall ^ x1))
-            sum_b, carry_b = x3 ^ x4 ^ x5, (x3 & x4) | (x5 & (x3 ^ x4))
-            carry = sum_a & sum_b
-            ones, twos = sum_a ^ sum_b, carry_a ^ carry_b ^ carry
-            fours = (carry_a & carry_b) | (carry & (carry_a ^ carry_b))
-            dense = 0
-            window = (reach >> 6) & ~1
-            if window & fours:
-                window &= fours
-                dense += 4
-            if window & twos:
-                window &= twos
-                dense += 2
-            if window & ones:
-                dense += 1
-            bound = 12 if parallel else 25 - _top(occupied[other] | 1)
-            trapped = np.int32(0)
-            contact = np.int32(0)
-            last = np.int32(run)
-            for p in range(26):
-                trapped += np.int32(his[p]) if (np.int32(1) << np.int32(p)) > last else np.int32(0)
-                contact += np.int32(mine[p]) * np.int32(max(p - bound, 0))
-            out[7] = longest / np.float32(6)
-            out[8] = trapped / np.float32(5) if longest else np.float32(0)
-            out[9] = dense / np.float32(6)
-            out[10] = contact / np.float32(100)
-            if mine[25]:
-                gone = 6 - _ones(open_points & 0x1F80000)
-                out[11] = (36 - gone * gone) / np.float32(36)
-            else:
-                out[11] = 1
+            for n in range(_BLOCK):
+                blots[n] = _facing(single[side, n], parallel)
+                my_wall[n] = _facing(closed[side, n], parallel)
+                his_wall[n] = _facing(closed[other, n], parallel)
+                his_points[n] = occupied[other, n] & _POINTS
+                my_points[n] = occupied[side, n] & _POINTS
+                bound[n] = 12 if parallel else 25 - top_of(occupied[other, n] | 1)
+                many = planes[other, 1, n] | planes[other, 2, n] | planes[other, 3, n]
+                bar[n] = 2 if many >> 25 else occupied[other, n] >> 25
+            _find_shots(blots, my_wall, his_points, bar, counts[0], counts[1], counts[2])
+            _find_moves(his_wall, my_points, counts[3], counts[4])
+            _find_primes(my_wall, occupied[other], reach, runs, run, counts[5], counts[7])
+            _count_behind(run, planes[other], counts[6])
+            _count_contact(bound, planes[side], counts[8])
+            for n in range(_BLOCK):
+                counts[6, n] = counts[6, n] if run[n] else 0
+                gone = 6 - ones(~his_wall[n] & 0x1F80000)
+                counts[9, n] = 36 - gone * gone if occupied[side, n] >> 25 else 36
+            for j in range(_COUNTED):
+                for n in range(_BLOCK):
+                    found[j, n] = np.float32(counts[j, n]) / _DIVISORS[j]
+            for n in range(count):
+                out = answers[start + n]
+                at = side * len(NAMES)
+                mine = occupied[side, n]
+                high = top_of(mine | 1)
+                following = top_of((mine & ~(1 << high)) | 1)
+                back = _backwards(his_wall[n])
+                escape = escapes[(back >> (26 - high)) & 0xFFF] if high else np.float32(0)
+                out[at] = found[0, n]
+                out[at + 1] = found[1, n]
+                out[at + 2] = found[2, n]
+                out[at + 3] = escape
+                out[at + 4] = escapes[(back >> (26 - following)) & 0xFFF] if following else escape
+                for j in range(3, _COUNTED):
+                    out[at + 2 + j] = found[j, n]

@@ -218,8 +218,9 @@ class Cubeful:
         worth = np.empty((len(asked), N_ROLLS))
         kernels.best_plays(
             np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
-            theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford, efficiencies(after.boards, model.rules), known,
-            model.numbers, model.utilities, N_ROLLS, chosen, worth,
+            theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford,
+            efficiencies(after.boards, outcomes, model.rules), known, model.numbers, model.utilities, N_ROLLS, chosen,
+            worth,
         )  # fmt: skip
         return after.boards[chosen], worth
 

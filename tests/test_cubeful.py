@@ -112,8 +112,8 @@ def test_formulas_with_one_ply_decide_bearoffs_nearly_always_right(owner):
     doubles = np.minimum(worth.double_take, 1) > worth.no_double + 1e-7
     doubling = np.maximum(no_double, doubled) - np.where(doubles, doubled, no_double)
     taking = np.where((worth.double_take <= 1 + 1e-7) == (taken <= 1 + 1e-7), 0, np.abs(taken - 1))
-    assert doubling.mean() + taking.mean() < 0.001
-    assert ((doubling < 1e-6) & (taking < 1e-6)).mean() > 0.97
+    assert doubling.mean() + taking.mean() < 0.0005
+    assert ((doubling < 1e-6) & (taking < 1e-6)).mean() >= 0.98
 
 
 @pytest.mark.parametrize(("jacoby", "beavers"), [(False, False), (True, True)])
@@ -132,7 +132,7 @@ def test_deeper_look_ahead_comes_closer_to_the_solved_game(jacoby, beavers):
         wrong = np.stack((worth.no_double - right.no_double[:, 0], worth.best - right.best[:, 0]))
         errors.append(float(np.sqrt((wrong**2).mean())))
     assert errors[0] > 2 * errors[1] > 3 * errors[2]
-    assert errors[2] < 0.03
+    assert errors[2] < 0.04
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2])

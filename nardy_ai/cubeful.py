@@ -73,8 +73,13 @@ class Cubeful:
         return self._known_outcomes(boards, settled_outcomes(self.evaluator, boards))
 
     def worth(self, boards: ArrayLike, states: CubeStates) -> CubeWorth:
-        """What boards are worth to row 0, on roll and free to double. boards: `int8[N, 2, 26]`. Raises BoardError."""
-        return self._worth(checked_boards(boards, self.model.rules.checkers), states, self.plies)
+        """What boards are worth to row 0, on roll and free to double. boards: `int8[N, 2, 26]`.
+
+        Raises BoardError, CubeError.
+        """
+        checked = checked_boards(boards, self.model.rules.checkers)
+        self.model.check(states, len(checked))
+        return self._worth(checked, states, self.plies)
 
     def play_values(self, boards: Boards, after: Afterstates, states: CubeStates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, per cube, `float32[M]`.
@@ -83,6 +88,7 @@ class Cubeful:
         them. Deeper plies look at the plays that the filter lets pass. Of equal plays the one with most cubeless points
         is worth a trifle more. Raises CubeError.
         """
+        self.model.check(states, len(boards))
         outcomes = self._sibling_outcomes(boards, after)
         theirs = states.swapped().take(np.repeat(np.arange(len(states)), after.counts()))
         mine = theirs.swapped()
@@ -204,13 +210,14 @@ class Cubeful:
         Raises CubeError.
         """
         model, theirs = self.model, states.swapped()
-        model.check(states)
+        model.check(states, len(asked))
         after = expand(np.repeat(boards, N_ROLLS, axis=0), np.tile(ROLLS, (len(boards), 1)), model.rules)
         siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
         outcomes = self._sibling_outcomes(boards, siblings)
-        known = np.empty((0, 3), dtype=np.float32)
-        if self._tables_hold_cube(states):
+        trusted, known = self._table_holds(states), np.empty((0, 3), dtype=np.float32)
+        if trusted.any():
             exact = exact_at(after.boards, model.rules)
+            trusted &= exact.any()
             if exact.any():
                 known = np.full((len(after.boards), 3), np.nan, dtype=np.float32)
                 known[exact] = bearoff_tables().cube_values(after.boards[exact], model.rules).best
@@ -219,8 +226,8 @@ class Cubeful:
         kernels.best_plays(
             np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
             theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford,
-            efficiencies(after.boards, outcomes, model.rules), known, model.numbers, model.utilities, N_ROLLS, chosen,
-            worth,
+            efficiencies(after.boards, outcomes, model.rules), known, trusted, model.numbers, model.utilities, N_ROLLS,
+            chosen, worth,
         )  # fmt: skip
         return after.boards[chosen], worth
 
@@ -258,16 +265,15 @@ class Cubeful:
 
     def _is_known(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
         """Where the tables know what the cube is worth, `bool[N]`."""
-        if not self._tables_hold_cube(states):
-            return np.zeros(len(boards), dtype=bool)
-        return exact_at(boards, self.model.rules)
+        holds = self._table_holds(states)
+        return holds & exact_at(boards, self.model.rules) if holds.any() else holds
 
-    def _tables_hold_cube(self, states: CubeStates) -> bool:
-        """Whether the cube is that of the tables: money, stakes that double, no cap within reach."""
+    def _table_holds(self, states: CubeStates) -> NDArray[np.bool_]:
+        """Where the cube is that of the tables, `bool[N]`: money, stakes that double, no cap within reach."""
         model = self.model
         if not self.tables or model.table is not None or model.growth != "geometric":
-            return False
-        return model.cap is None or bool((states.stakes * _FAR <= model.cap).all())
+            return np.zeros(len(states), dtype=bool)
+        return np.ones(len(states), dtype=bool) if model.cap is None else states.stakes * _FAR <= model.cap
 
 
 @dataclass(frozen=True)

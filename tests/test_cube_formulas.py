@@ -1,5 +1,7 @@
 """Cubeful equity by formula: against the documentation's lines, known limits, and what the cube must never do."""
 
+import re
+
 import numpy as np
 import pytest
 from cube_formulas import Twin, formulas
@@ -289,3 +291,7 @@ def test_states_must_fit_the_model():
         match.worth_at(chances, x, CubeStates.of(CubeState()))
     with pytest.raises(CubeError, match="reach 25"):
         match.worth_at(chances, x, CubeStates.of(CubeState(away=(26, 3))))
+    with pytest.raises(CubeError, match="2 states of the cube for 1 boards"):
+        money.worth_at(chances, x, CubeStates.of(CubeState(), 2))
+    with pytest.raises(CubeError, match=re.escape("expected [1, 6] and [1, 3]")):
+        money.worth_at(chances, np.full(3, 0.5), CubeStates.of(CubeState()))

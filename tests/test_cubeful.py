@@ -99,6 +99,19 @@ def test_bearoffs_of_the_tables_have_their_money_values():
             assert worth.best == pytest.approx(4 * right.best[:, column], abs=1e-5)
 
 
+def test_a_cap_within_reach_is_no_matter_of_the_batch():
+    """The tables know no cap: a stake far below it is looked up, one near it is not, whoever else is asked."""
+    boards = two_sided(40, 8)
+    model = CubeModel(SHORT, cap=128)
+    judge = Cubeful(NET, model, plies=1)
+    low, high = (CubeStates.of(replace(MONEY, value=value, cap=128), 40) for value in (1, 64))
+    together = judge.worth(np.concatenate((boards, boards)), CubeStates.join([low, high])).best
+    assert np.array_equal(together[:40], judge.worth(boards, low).best)
+    assert np.array_equal(together[40:], judge.worth(boards, high).best)
+    assert together[:40] == pytest.approx(bearoff_tables().cube_values(boards, SHORT).best[:, 0], abs=1e-6)
+    assert (np.abs(together[40:] / 64 - together[:40]) > 1e-3).any()
+
+
 @pytest.mark.parametrize("owner", [None, 0])
 def test_formulas_with_one_ply_decide_bearoffs_nearly_always_right(owner):
     """docs/cube.md: exact chances in the formulas, against the tables' exact cube: loss in points a decision."""
@@ -284,6 +297,8 @@ def test_what_cannot_be_asked_is_refused():
     board = reached_boards(SHORT, 1, 1)[0]
     with pytest.raises(BotError, match="cannot judge a cube"):
         cube_decision(load_bot("pubeval"), board, MONEY)
+    with pytest.raises(CubeError, match="for 1 boards"):
+        cubeful_of(NET, MONEY).worth(board, CubeStates.of(MONEY, 2))
     with pytest.raises(CubeError, match="the game is over"):
         cube_decision(NET, board_of({}, {1: 1}, 15), MONEY)
     with pytest.raises(CubeError, match="answers about one"):

@@ -108,7 +108,12 @@ class CubeModel:
 
     def worth_at(self, outcomes: Outcomes, efficiency: NDArray[np.float64], states: CubeStates) -> CubeWorth:
         """The same with efficiencies of one's own, `float64[N, 3]` as of `efficiencies`. Raises CubeError."""
-        self.check(states)
+        self.check(states, len(outcomes))
+        if outcomes.shape[1:] != self.points.shape or efficiency.shape != (len(outcomes), 3):
+            raise CubeError(
+                f"outcomes are {list(outcomes.shape)} and efficiencies {list(efficiency.shape)}; expected"
+                f" [{len(outcomes)}, {len(self.points)}] and [{len(outcomes)}, 3]"
+            )
         out = np.empty((len(outcomes), COLUMNS))
         kernels.cubeful(
             np.ascontiguousarray(outcomes, dtype=np.float32), self.points, states.stakes, states.owners, states.to_go,
@@ -116,9 +121,14 @@ class CubeModel:
         )  # fmt: skip
         return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, BEST)))
 
-    def check(self, states: CubeStates) -> None:
-        """Refuse states of money in a model of matches, the reverse, and scores beyond the table. Raises CubeError."""
-        if not len(states):
+    def check(self, states: CubeStates, n: int) -> None:
+        """Refuse another number of states than `n`, money in a model of matches and the reverse, scores off the table.
+
+        Raises CubeError.
+        """
+        if len(states) != n:
+            raise CubeError(f"{len(states)} states of the cube for {n} boards; expected one for each")
+        if not n:
             return
         least, most = int(states.to_go.min()), int(states.to_go.max())
         if (self.table is None) != (most == 0):

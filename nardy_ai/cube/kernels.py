@@ -226,15 +226,16 @@ def cubeful(outcomes, points, stakes, owners, to_go, crawford, efficiencies, num
 
 @njit(cache=True, nogil=True)
 def best_plays(
-    outcomes, points, cubeless, offsets, asked, stakes, owners, to_go, crawford, efficiencies, known, numbers, table,
-    rolls, chosen, worth,
+    outcomes, points, cubeless, offsets, asked, stakes, owners, to_go, crawford, efficiencies, known, trusted, numbers,
+    table, rolls, chosen, worth,
 ):  # fmt: skip
     """For each of Q questions the play of each roll that leaves the other side, on roll next, least.
 
     outcomes `float32[M, K]`, cubeless `float32[M]` and efficiencies `float64[M, 3]` of the afterstates of B boards with
     all `rolls`; offsets `int64[B * rolls + 1]`. asked `int64[Q]`: the board of each question; states as the other side
     sees them. known `float32[M, 3]`: exact values with the cube at 1 (centre, row 0's, row 1's), NaN where there is
-    none; or no rows. Of equal plays the one that leaves less cubeless points is taken, then the first.
+    none; trusted `bool[Q]`: whether they hold. Of equal plays the one that leaves less cubeless points is taken, then
+    the first.
     Fills chosen `int64[Q, rolls]` and worth `float64[Q, rolls]`, the other side's utility.
     """
     work = np.empty((WORK, LEVELS))
@@ -245,7 +246,7 @@ def best_plays(
             best = -1
             least = np.inf
             for m in range(offsets[segment], offsets[segment + 1]):
-                if len(known) and known[m, 0] == known[m, 0]:
+                if trusted[q] and known[m, 0] == known[m, 0]:
                     value = float(stakes[q]) * known[m, owners[q] + 1]
                 else:
                     one_row(

@@ -58,7 +58,7 @@ def test_computed_cells_are_close_to_published_ones():
 
 
 def test_games_without_mars_have_the_table_that_can_be_worked_out_by_hand():
-    """Single results. After Crawford the trailer doubles at once, so two away is one game, as is one; three away two."""
+    """Single results. After Crawford the trailer doubles at once: two away is one game, as is one; three away two."""
     ends = np.array([0.5, 0, 0, 0.5, 0, 0], dtype=np.float32)
     table = computed_table(6, ends, POINTS)
     assert [table.chance(n, 1, after_crawford=True) for n in (1, 2, 3, 4, 5)] == pytest.approx(

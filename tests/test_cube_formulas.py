@@ -1,13 +1,16 @@
 """Cubeful equity by formula: against the documentation's lines, known limits, and what the cube must never do."""
 
 import re
+from pathlib import Path
 
+import cube_formulas
 import numpy as np
 import pytest
 from cube_formulas import Twin, formulas
 
 from nardy_ai.cube.equity import CubeModel, efficiencies, match_table
 from nardy_ai.cube.kernels import OVER
+from nardy_ai.cube.met import BACKGAMMON_ENDS, computed_table
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.cube.windows import gammon_value, window_of
 from nardy_ai.errors import CubeError
@@ -64,7 +67,7 @@ def test_program_does_what_the_documentation_says(rules, match, growth):
             )
 
 
-@pytest.mark.parametrize(("owner", "name"), [(0, "janowski_own"), (1, "janowski_his"), (None, "janowski_centre")])
+@pytest.mark.parametrize(("owner", "name"), [(0, "janowski_own"), (1, "janowski_his"), (None, "mixed_centre")])
 def test_money_between_the_cash_points_is_janowskis_line(owner, name):
     rng = np.random.default_rng(4)
     model = CubeModel(SHORT)
@@ -77,6 +80,36 @@ def test_money_between_the_cash_points_is_janowskis_line(owner, name):
             continue
         worth = model.worth_at(chances, np.full((1, 3), x), CubeStates.of(CubeState(owner=owner, jacoby=False)))
         assert worth.no_double[0] == pytest.approx(getattr(f, name)(p, x, won, lost), abs=1e-5)
+
+
+def test_scale_and_gammon_value_are_those_of_the_documentation():
+    f, model = formulas(), CubeModel(SHORT, table=match_table(SHORT, 7))
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        state = CubeState(int(rng.integers(1, 5)), away=tuple(int(n) for n in rng.integers(1, 8, 2)))
+        states, twin = CubeStates.of(state), Twin(model, state, single(0.5)[0], np.ones(3))
+        won, lost, twice = (twin.utility(n * state.value) for n in (1, -1, 2))
+        assert model.per_cube(np.array([0.3]), states)[0] == pytest.approx(f.per_cube(0.3, won, lost))
+        assert gammon_value(model, states) == pytest.approx(f.gammon_value(twice, won, lost))
+
+
+def test_computed_match_equity_is_that_of_the_documentation():
+    table = computed_table(6, BACKGAMMON_ENDS, CubeModel(SHORT).points)
+    model = CubeModel(SHORT, table=table)
+    for away in ((2, 5), (4, 4), (6, 3)):
+        both = [
+            Twin(model, CubeState(away=scores), BACKGAMMON_ENDS, np.full(3, 0.68)).values()["best"]
+            for scores in (away, away[::-1])
+        ]
+        assert 2 * table.chance(*away) - 1 == pytest.approx(formulas().cell(*both), abs=1e-6)
+
+
+def test_no_formula_of_the_page_goes_untested():
+    """Those that the twin uses, and those of the tests of this file."""
+    twin = {name for name in vars(formulas()) if f"f.{name}(" in Path(cube_formulas.__file__).read_text("utf-8")}
+    here = {name for name in vars(formulas()) if re.search(rf"[.\"]{name}\b", Path(__file__).read_text("utf-8"))}
+    assert twin | here == set(vars(formulas()))
+    assert len(twin) > 10
 
 
 def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():

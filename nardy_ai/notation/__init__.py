@@ -24,6 +24,7 @@ __all__ = [
     "Position",
     "check_position",
     "draw_board",
+    "format_of",
     "format_play",
     "parse_play",
     "parse_position",
@@ -54,7 +55,7 @@ def read_position(text: str, rules: RuleSet) -> Position:
 
     Raises NotationError, or BoardError if no game under `rules` can show the board.
     """
-    name = _format_of(text)
+    name = format_of(text)
     if name != "text":
         _check_geometry(name, rules)
     position = _READERS[name](text, rules)
@@ -89,7 +90,7 @@ def write_position(position_or_board: Position | Boards, rules: RuleSet, *, form
     return write_position_id(position.board) if bare else write_gnubg(position)
 
 
-def _format_of(text: str) -> str:
+def format_of(text: str) -> str:
     """The format a text has the shape of, right or wrong. Raises NotationError if it has none."""
     given = text.strip()
     folded = given.casefold()

@@ -32,7 +32,7 @@ from nardy_ai.movegen.generate import expand
 from nardy_ai.outcomes import Outcomes, class_count
 from nardy_ai.rules import MAX_CHECKERS, RuleSet
 
-__all__ = ["Bearoff", "CubeValues", "bearoff_tables", "exact_at", "is_covered", "nearly_exact_at"]
+__all__ = ["Bearoff", "CubeValues", "bearoff_tables", "exact_at", "is_covered", "nearly_exact_at", "offered"]
 
 TWO_SIDED_CHECKERS = 6
 MOST_ROLLS = 32
@@ -62,13 +62,14 @@ class Bearoff:
     """The tables.
 
     off, first: `float32[54264, 32]`, a side's chances to be all off, and to have one more off, after exactly n rolls,
-    by rank. win: `float32[924 * 924]`, the chance of the side on roll by pair of sides. cube: what these are worth.
+    by rank. win: `float32[924 * 924]`, the chance of the side on roll by pair of sides. no_double: `float32[924 * 924,
+    3]`, what these are worth with the cube, as in `CubeValues`.
     """
 
     off: NDArray[np.float32]
     first: NDArray[np.float32]
     win: NDArray[np.float32]
-    cube: CubeValues
+    no_double: NDArray[np.float32]
 
     def outcomes(self, boards: ArrayLike, rules: RuleSet) -> Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`. Raises BoardError unless `exact_at` all."""
@@ -83,8 +84,7 @@ class Bearoff:
         """What boards are worth with the money cube. Raises BoardError unless `exact_at` all."""
         checked = checked_boards(boards, rules.checkers)
         _refuse_others(checked, exact_at(checked, rules), "the two-sided tables", rules)
-        at = _two_sided_sides().pairs(checked)
-        return CubeValues(self.cube.no_double[at], self.cube.best[at])
+        return offered(self.no_double[_two_sided_sides().pairs(checked)], beavers=False)
 
     def roll_chances(self, boards: ArrayLike, rules: RuleSet) -> NDArray[np.float32]:
         """Each side's chances to be off after exactly n rolls of its own, `float32[N, 2, 32]`.
@@ -118,6 +118,20 @@ class Bearoff:
         return answers / answers.sum(axis=1, keepdims=True)
 
 
+def offered(no_double: NDArray[np.float32], *, beavers: bool) -> CubeValues:
+    """The values with right offers and answers, from those without an offer, `float32[N, 3]`.
+
+    A double is worth twice the value with the cube on the other side, or 1 if he does better to refuse; with a beaver,
+    where that is right, four times.
+    """
+    doubled = 2 * no_double[:, 2:]
+    if beavers:
+        doubled = np.minimum(doubled, 2 * doubled)
+    best = no_double.copy()
+    best[:, :2] = np.maximum(no_double[:, :2], np.minimum(1, doubled))
+    return CubeValues(no_double, best)
+
+
 def is_covered(rules: RuleSet) -> bool:
     """Whether a race at home under `rules` is the plain one of the tables."""
     return class_count(rules) == 6 and (rules.six_block != "never" or rules.checkers < _BLOCK)
@@ -144,10 +158,7 @@ def nearly_exact_at(boards: Boards, rules: RuleSet) -> NDArray[np.bool_]:
 def bearoff_tables(note: Note | None = None) -> Bearoff:
     """The tables, from the user's cache folder or made in some seconds. note: told what takes time and why."""
     tables = kept("bearoff", {"tables": "bearoff"}, _make, note=note)
-    no_double = tables["no_double"]
-    best = no_double.copy()
-    best[:, :2] = np.maximum(no_double[:, :2], np.minimum(1, 2 * no_double[:, 2:]))
-    return Bearoff(tables["off"], tables["first"], tables["win"], CubeValues(no_double, best))
+    return Bearoff(tables["off"], tables["first"], tables["win"], tables["no_double"])
 
 
 def _make() -> Tables:

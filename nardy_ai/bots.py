@@ -97,35 +97,46 @@ PEERS = {
 
 
 _DEPTH = re.compile(r"(\d+)-?ply(?::(.*))?")
-"""What may stand behind the @ of a name: plies, and perhaps a move filter."""
+"""What may stand behind the @ of a name: plies, and perhaps a move filter; or this:"""
+
+_BARE = "bare"
 
 
 def is_trained(name: str | Path) -> bool:
     """Whether `name` means a trained bot, shipped or in a file: one that has rules of its own."""
-    return _split_depth(str(name))[0] not in BASELINES | SOLVED | PEERS
+    text, behind = _split_at(str(name))
+    while behind is not None:
+        text, behind = _split_at(text)
+    return text not in BASELINES | SOLVED | PEERS
 
 
 def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
     """A bot by name: a baseline, the exact one, a shipped bot, an outside engine, or the file of a trained one.
 
     rules: what it shall play. None: a trained bot plays what it was trained for, others play `short`. A trained bot
-    plays other rules too if the boards have the same form and no result is new to it. `NAME@2ply` looks two plies ahead
-    with an evaluator, `NAME@2ply:wide` with that move filter. Raises BotError, RulesError.
+    plays other rules too if the boards have the same form and no result is new to it. It looks races at home up in the
+    bearoff tables; `NAME@bare` is the network alone. `NAME@2ply` looks two plies ahead with an evaluator,
+    `NAME@2ply:wide` with that move filter. Raises BotError, RulesError.
     """
     from nardy_ai.rules import find_rules
 
-    text, depth = _split_depth(str(name))
+    text, behind = _split_at(str(name))
     wanted = find_rules(rules) if isinstance(rules, str) else rules
-    if depth is not None:
-        return _lookahead(str(name), load_bot(text, wanted), depth)
+    if behind == _BARE:
+        return _bare(str(name), load_bot(text, wanted))
+    if behind is not None:
+        return _lookahead(str(name), load_bot(text, wanted), behind)
     entry = (BASELINES | SOLVED | PEERS).get(text)
     if entry is not None:
         return entry.make(wanted or find_rules("short"))
     network = _read_network(text)
-    if wanted is None or wanted == network.rules:
-        return network
-    _check_playable(network, wanted)
-    return replace(network, rules=wanted)
+    if wanted is not None and wanted != network.rules:
+        _check_playable(network, wanted)
+        network = replace(network, rules=wanted)
+    from nardy_ai.evaluators.with_bearoff import WithBearoff
+    from nardy_ai.exact.bearoff import is_covered
+
+    return WithBearoff(network) if is_covered(network.rules) else network
 
 
 def default_bot(rules: RuleSet) -> str:
@@ -181,12 +192,23 @@ def best_afterstates(
     return after.boards[chosen], values[chosen]
 
 
-def _split_depth(name: str) -> tuple[str, str | None]:
-    """The name of the bare bot and what stands behind its @; None if there is none or it belongs to a path."""
-    bare, at, depth = name.rpartition("@")
-    if not at or not bare or "/" in depth or "\\" in depth or depth.endswith(CHECKPOINT_SUFFIX):
+def _split_at(name: str) -> tuple[str, str | None]:
+    """The name and what stands behind its last @; None if there is none or it belongs to a path."""
+    front, at, behind = name.rpartition("@")
+    if not at or not front or "/" in behind or "\\" in behind or behind.endswith(CHECKPOINT_SUFFIX):
         return name, None
-    return bare, depth
+    return front, behind
+
+
+def _bare(name: str, bot: Bot) -> Network:
+    """The network in `bot`, called `name`. Raises BotError if there is none."""
+    from nardy_ai.evaluators.with_bearoff import Trained, bare
+
+    if not isinstance(bot, Trained):
+        raise BotError(f"bot {name!r}: {bot.name!r} is no trained bot; @bare is the network of one")
+    network = bare(bot)
+    network.name = name
+    return network
 
 
 def _lookahead(name: str, bot: Bot, depth: str) -> Bot:
@@ -197,7 +219,7 @@ def _lookahead(name: str, bot: Bot, depth: str) -> Bot:
     if found is None:
         digits = re.match(r"\d+", depth)
         meant = f"; did you mean '{name[: -len(depth)]}{digits[0]}ply'?" if digits else ""
-        raise BotError(f"bot {name!r}: {depth!r} is no depth{meant} (expected such as @2ply or @2ply:wide)")
+        raise BotError(f"bot {name!r}: {depth!r} is no depth{meant} (expected such as @2ply, @2ply:wide or @bare)")
     try:
         lookahead = Lookahead(bot, int(found[1]), filter=DEFAULT_FILTER if found[2] is None else found[2])
     except BotError as error:

@@ -24,6 +24,7 @@ from nardy_ai.dice import ROLLS, dice_at, hash_at
 from nardy_ai.errors import BotError, NardyError, RulesError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.exact.bearoff import any_at_home, bearoff_tables, exact_at, is_covered
 from nardy_ai.files import replace_file
 from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_count, class_points, final_outcomes, swap
@@ -33,12 +34,15 @@ from nardy_ai.search import (
     N_ROLLS,
     Lookahead,
     PlayingEvaluator,
+    Siblings,
     best_replies,
     distinct_boards,
     expectation,
 )
+from nardy_ai.sieve import Sieve, sieve_for
 
 __all__ = [
+    "CANDIDATES",
     "CLEAR",
     "CUT_AFTER",
     "Line",
@@ -60,7 +64,7 @@ THROWS = 36
 _CELLS = THROWS * THROWS
 _STRATA_STREAM = 0x57A7
 """Added to the seed where chance spreads the first two rolls, so that they are independent of the dice."""
-_GAMES_A_BATCH = 108
+_GAMES_A_BATCH = 216
 _CHECK_EVERY = 108
 _LEAST_GAMES = 216
 """Stop rules look at the games in steps of _CHECK_EVERY, from _LEAST_GAMES on, whatever the batches."""
@@ -68,15 +72,22 @@ _LEAST_GAMES = 216
 _ROLL_OF_THROW = np.array([max(i, j) * (max(i, j) - 1) // 2 + min(i, j) - 1 for i in range(1, 7) for j in range(1, 7)])
 """`int64[36]`: which of `dice.ROLLS` each throw of two dice is."""
 
+CANDIDATES = 6
+"""Plays of a roll that a network judges to measure luck. In docs/rollouts.md is what 4, 5, 6 and all of them cost."""
+
 _FORMAT = "nardy_ai rollout"
-_VERSION = 1
+_VERSION = 2
 _SAME = 1e-5
 """Outcomes of one bot on two machines differ less than this; those of two bots differ more."""
 
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """All that decides the numbers, but for boards and games. control: None without variance reduction."""
+    """All that decides the numbers, but for boards and games. control: None without variance reduction.
+
+    bearoff: games end where the two-sided tables know the rest. candidates: how many plays of a roll the control judges
+    to measure luck; None: all, or nobody measures it.
+    """
 
     bot: str
     control: str | None
@@ -86,6 +97,8 @@ class RolloutSettings:
     truncate_after: int | None
     cut_after: int
     after_play: bool
+    bearoff: bool
+    candidates: int | None
 
 
 @dataclass(frozen=True)
@@ -205,6 +218,8 @@ def rollout(
     cut_after: int = CUT_AFTER,
     variance_reduction: bool = True,
     control: Bot | None = None,
+    candidates: int | None = CANDIDATES,
+    bearoff: bool = True,
     after_play: bool = False,
     until_error: float | None = None,
     until_clear: float | None = None,
@@ -218,7 +233,9 @@ def rollout(
 
     boards: `int8[2, 26]` or `int8[P, 2, 26]`, row 0 on roll. plies: how far ahead the bot looks in play, with the move
     filter `filter`. truncate_after: judge games by the bot after so many plies in place of playing on; then the answer
-    is as biased as the bot is. control: who measures luck; None: the bot, without its look-ahead. after_play: the
+    is as biased as the bot is. control: who measures luck; None: the bot, without its look-ahead. candidates: how many
+    plays of a roll a network judges to measure luck, the likeliest ones; None: all. bearoff: end games where the
+    two-sided bearoff tables know the rest exactly, which takes no bias and no spread. after_play: the
     boards are results of plays, and values are for row 1, who has played. until_error: stop when no standard error is
     above it. until_clear: stop when the best board leads by so many standard errors of the difference. workers:
     threads; batch: games side by side; neither changes a number. earlier: a report that the games are added to.
@@ -226,6 +243,8 @@ def rollout(
     games that have not ended are dropped. Raises BoardError, BotError, NardyError.
     """
     checked = checked_boards(boards, bot.rules.checkers)
+    if candidates is not None and candidates < 1:
+        raise NardyError(f"candidates = {candidates}; expected 1 or more, or None")
     if games < 1 or workers < 1 or batch < 1 or not len(checked):
         raise NardyError(
             f"games = {games}, boards: {len(checked)}, workers = {workers}, batch = {batch}; expected 1 or more"
@@ -236,7 +255,8 @@ def rollout(
         raise NardyError("until_clear compares plays; expected two boards or more")
     task = _task_of(
         bot, checked, seed=seed, plies=plies, filter=filter, truncate_after=truncate_after, cut_after=cut_after,
-        control=control, variance_reduction=variance_reduction, after_play=after_play,
+        control=control, variance_reduction=variance_reduction, after_play=after_play, bearoff=bearoff,
+        candidates=candidates,
     )  # fmt: skip
     report = task.nothing() if earlier is None else _continued(earlier, task)
     ended = Event()
@@ -280,10 +300,13 @@ def rollout(
 
 @dataclass(frozen=True)
 class _Task:
-    """What a batch of games needs to be played. judge: who values games that are not played to their end."""
+    """What a batch of games needs to be played. judge: who values games that are not played to their end. sieve: which
+    plays the control judges; None: all.
+    """
 
     player: Bot
     control: PlayingEvaluator | None
+    sieve: Sieve | None
     judge: Evaluator | None
     boards: Boards
     settings: RolloutSettings
@@ -323,6 +346,8 @@ def _task_of(
     control: Bot | None,
     variance_reduction: bool,
     after_play: bool,
+    bearoff: bool,
+    candidates: int | None,
 ) -> _Task:
     player = Lookahead(bot, plies, filter=filter) if plies else bot
     measure: PlayingEvaluator | None = None
@@ -340,11 +365,15 @@ def _task_of(
     judge = player if isinstance(player, Evaluator) else measure
     if truncate_after is not None and judge is None:
         raise BotError(f"bot {bot.name!r} is no evaluator and cannot judge games that are truncated; play them out")
+    sieve = None
+    if candidates is not None and measure is not None and isinstance(measure, Siblings):
+        sieve = sieve_for(measure, keep=candidates)
     settings = RolloutSettings(
         bot=bot.name, control=None if measure is None else measure.name, seed=seed, plies=plies,
         filter=filter if plies else "", truncate_after=truncate_after, cut_after=cut_after, after_play=after_play,
+        bearoff=bearoff and is_covered(bot.rules), candidates=None if sieve is None else candidates,
     )  # fmt: skip
-    return _Task(player, measure, judge, boards, settings)
+    return _Task(player, measure, sieve, judge, boards, settings)
 
 
 def _play_games(task: _Task, games: NDArray[np.int64], halted: Stop) -> _Played | None:
@@ -357,11 +386,12 @@ def _play_games(task: _Task, games: NDArray[np.int64], halted: Stop) -> _Played 
     numbers = np.tile(games, p)
     boards = np.repeat(task.boards, len(games), axis=0)
     turned = int(settings.after_play)
+    plays_itself = task.control is task.player
     ply = 0
     while True:
-        over = finished(boards)
+        over, ends = _ended(boards, rules, bearoff=settings.bearoff)
         if over.any():
-            results[lanes[over]] += _seen(final_outcomes(boards[over], rules), turned + ply)
+            results[lanes[over]] += _seen(ends, turned + ply)
             boards, lanes, numbers = boards[~over], lanes[~over], numbers[~over]
         if not len(lanes):
             break
@@ -374,15 +404,30 @@ def _play_games(task: _Task, games: NDArray[np.int64], halted: Stop) -> _Played 
         first, which = distinct_boards(boards)
         pairs = which * N_ROLLS + _rolls_at(settings.seed, numbers, ply)
         if task.control is not None:
-            replies = best_replies(task.control, boards[first])
+            thrown = np.zeros(len(first) * N_ROLLS, dtype=np.bool_)
+            thrown[pairs] = plays_itself
+            replies = best_replies(task.control, boards[first], task.sieve, thrown)
             luck = (replies.outcomes - expectation(replies.outcomes)[:, None]).reshape(-1, k).astype(np.float32)
             results[lanes] -= _seen(luck[pairs], turned + ply + 1)
-        if task.control is task.player:
+        if plays_itself:
             boards = replies.boards.reshape(-1, *boards.shape[1:])[pairs]
         else:
             boards = _played(task.player, boards[first], pairs)
         ply += 1
     return _Played(results.reshape(p, len(games), k), cut.reshape(p, len(games)))
+
+
+def _ended(boards: Boards, rules: RuleSet, *, bearoff: bool) -> tuple[NDArray[np.bool_], Outcomes]:
+    """Which games have come to where the rest is known, `bool[L]`, and how those end, `float32[E, K]`."""
+    over = finished(boards)
+    if not bearoff or not any_at_home(boards):
+        return over, final_outcomes(boards[over], rules)
+    known = exact_at(boards, rules)
+    answers = np.empty((len(boards), class_count(rules)), dtype=np.float32)
+    answers[over] = final_outcomes(boards[over], rules)
+    answers[known] = bearoff_tables().outcomes(boards[known], rules)
+    over |= known
+    return over, answers[over]
 
 
 def _played(bot: Bot, boards: Boards, pairs: NDArray[np.int64]) -> Boards:
@@ -539,8 +584,10 @@ def read_rollout(path: Path) -> RolloutReport:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
-            if about["format"] != _FORMAT or about["version"] != _VERSION:
+            if about["format"] != _FORMAT or about["version"] not in (1, _VERSION):
                 raise NardyError(f"has format {about['format']!r} {about['version']}; expected {_FORMAT!r} {_VERSION}")
+            if about["version"] == 1:
+                about["settings"] |= {"bearoff": False, "candidates": None}
             rules = rules_from_dict(about["rules"])
             report = RolloutReport(
                 settings=RolloutSettings(**about["settings"]),

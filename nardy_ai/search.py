@@ -23,16 +23,19 @@ from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_points, equities, final_outcomes, swap
 from nardy_ai.rules import RuleSet
+from nardy_ai.sieve import Sieve
 
 __all__ = [
     "DEFAULT_FILTER",
     "FILTERS",
+    "Judgement",
     "MOST_PLIES",
     "Level",
     "Lookahead",
     "MoveFilter",
     "PlayingEvaluator",
     "Replies",
+    "Siblings",
     "best_replies",
     "distinct_boards",
     "expectation",
@@ -58,7 +61,7 @@ class PlayingEvaluator(Evaluator, Bot, Protocol):
 
 
 @runtime_checkable
-class _Siblings(Protocol):
+class Siblings(Protocol):
     """An evaluator that gives outcomes and equities of all afterstates at once, from their parents."""
 
     def evaluate_plays(self, boards: Boards, after: Afterstates) -> tuple[Outcomes, NDArray[np.float32]]: ...
@@ -112,11 +115,24 @@ def find_filter(name: str) -> MoveFilter:
 class Replies:
     """For N boards and each of `dice.ROLLS` the board after the best play, and how the game ends from there.
 
-    boards: `int8[N, 21, 2, 26]`, swapped: row 0 rolls next. outcomes: `float32[N, 21, K]`, for their row 0.
+    boards: `int8[N, 21, 2, 26]`, swapped: row 0 rolls next. outcomes: `float32[N, 21, K]`, for their row 0. With a
+    sieve both are of the best of the plays that pass; only the boards of rolls that are judged whole are of all plays.
     """
 
     boards: Boards
     outcomes: Outcomes
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What look-ahead says of M afterstates. values: `float32[M]`, their worth to the side that has just played.
+
+    outcomes: `float32[M, K]`, for their row 0, and depths: `int64[M]`, the plies at which they were judged.
+    """
+
+    values: NDArray[np.float32]
+    outcomes: Outcomes
+    depths: NDArray[np.int64]
 
 
 class Lookahead:
@@ -157,11 +173,31 @@ class Lookahead:
 
         Each is judged at the depth to which the filter lets it come; see `filtered_values`.
         """
+        return self._search(boards, after)[0]
+
+    def judge_plays(self, boards: Boards, after: Afterstates) -> Judgement:
+        """What `play_values` says, with how each play's game ends and how deep it was looked at."""
+        values, searched = self._search(boards, after)
+        outcomes = settled_outcomes(self.evaluator, after.boards)
+        depths = np.zeros(len(values), dtype=np.int64)
+        for depth, (rows, deeper) in enumerate(searched, start=1):
+            outcomes[rows] = deeper
+            depths[rows] = depth
+        return Judgement(values, outcomes, depths)
+
+    def _search(
+        self, boards: Boards, after: Afterstates
+    ) -> tuple[NDArray[np.float32], list[tuple[NDArray[np.int64], Outcomes]]]:
+        """Values of the plays, and for each depth from 1 which were judged there, with their outcomes."""
         values = self.evaluator.play_values(boards, after).astype(np.float32)
-        return filtered_values(
-            values, after, self.filter, self.plies,
-            lambda kept, depth: equities(swap(self._outcomes(after.boards[kept], depth)), self.rules),
-        )  # fmt: skip
+        searched: list[tuple[NDArray[np.int64], Outcomes]] = []
+
+        def deeper(kept: NDArray[np.int64], depth: int) -> NDArray[np.float32]:
+            outcomes = self._outcomes(after.boards[kept], depth)
+            searched.append((kept, outcomes))
+            return equities(swap(outcomes), self.rules)
+
+        return filtered_values(values, after, self.filter, self.plies, deeper), searched
 
     def _outcomes(self, boards: Boards, plies: int) -> Outcomes:
         """Outcomes at `plies`; equal boards are judged once."""
@@ -211,34 +247,44 @@ def filtered_values(
 
 def sibling_outcomes(evaluator: PlayingEvaluator, boards: Boards, after: Afterstates) -> Outcomes:
     """The bare evaluator's outcomes of all afterstates, `float32[M, K]`, by the parents' sums where it has them."""
-    if isinstance(evaluator, _Siblings):
+    if isinstance(evaluator, Siblings):
         return evaluator.evaluate_plays(boards, after)[0]
     return settled_outcomes(evaluator, after.boards)
 
 
-def best_replies(evaluator: PlayingEvaluator, boards: Boards) -> Replies:
+def best_replies(
+    evaluator: PlayingEvaluator, boards: Boards, sieve: Sieve | None = None, whole: NDArray[np.bool_] | None = None
+) -> Replies:
     """The best play of the bare `evaluator` on each board with each roll.
 
-    boards: `int8[N, 2, 26]`, not finished. The plays of all rolls of a board are siblings: they share its sum in the
-    network. A play is chosen by its cubeless points; by cubeful ones in `cubeful`.
+    boards: `int8[N, 2, 26]`, not finished. sieve: which plays are judged; None: all. whole: `bool[N * 21]`, rolls of
+    which all are. The plays of all rolls of a board are siblings: they share its sum in the network. A play is
+    chosen by its cubeless points; by cubeful ones in `cubeful`.
     """
     n = len(boards)
     best = np.empty((n * N_ROLLS, 2, SLOTS), dtype=np.int8)
     answers = np.empty((n * N_ROLLS, len(class_points(evaluator.rules))), dtype=np.float32)
+    evaluate_plays = evaluator.evaluate_plays if isinstance(evaluator, Siblings) else None
     for part in _chunks(n):
         parents = boards[part]
+        rows = slice(part.start * N_ROLLS, part.stop * N_ROLLS)
         dice = np.tile(ROLLS, (len(parents), 1))
         after = expand(np.repeat(parents, N_ROLLS, axis=0), dice, evaluator.rules)
+        likely = None
+        if sieve is not None:
+            after, likely = sieve.passed(parents, after, None if whole is None else whole[rows])
         siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
-        rows = slice(part.start * N_ROLLS, part.stop * N_ROLLS)
-        if isinstance(evaluator, _Siblings):
-            outcomes, values = evaluator.evaluate_plays(parents, siblings)
-            chosen = best_of_segments(-values, after.offsets)
-            best[rows], answers[rows] = after.boards[chosen], outcomes[chosen]
+        outcomes = None
+        if evaluate_plays is not None:
+            outcomes, worth = evaluate_plays(parents, siblings)
+            values = -worth
         else:
-            chosen = best_of_segments(evaluator.play_values(parents, siblings), after.offsets)
-            best[rows] = after.boards[chosen]
-            answers[rows] = settled_outcomes(evaluator, best[rows])
+            values = evaluator.play_values(parents, siblings)
+        chosen = best_of_segments(values, after.offsets)
+        best[rows] = after.boards[chosen]
+        if likely is not None and whole is not None:
+            chosen = best_of_segments(np.where(likely, values, -np.inf), after.offsets)
+        answers[rows] = settled_outcomes(evaluator, after.boards[chosen]) if outcomes is None else outcomes[chosen]
     return Replies(best.reshape(n, N_ROLLS, 2, SLOTS), answers.reshape(n, N_ROLLS, -1))
 
 

@@ -1,5 +1,6 @@
 """What several test files need: small bots with random weights, each in a file of its own."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,15 @@ from networks import network_of
 
 from nardy_ai.bot_file import save_bot
 from nardy_ai.rules import find_rules, start_boards
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Tables are made once a run, in a folder of its own, and never read from the user's."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NARDY_CACHE", str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")

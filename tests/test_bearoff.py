@@ -15,7 +15,8 @@ from nardy_ai.exact.bearoff import Bearoff, bearoff_tables, exact_at, is_covered
 from nardy_ai.exact.cache import cache_folder, kept, read_tables, write_tables
 from nardy_ai.exact.ranking import ranking
 from nardy_ai.movegen import reference
-from nardy_ai.rules import find_rules
+from nardy_ai.outcomes import equities
+from nardy_ai.rules import RuleSet, find_rules
 
 SHORT = find_rules("short")
 HYPER = find_rules("hyper")
@@ -23,10 +24,8 @@ Slots = tuple[int, ...]
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory) -> Bearoff:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NARDY_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return bearoff_tables()
+def tables() -> Bearoff:
+    return bearoff_tables()
 
 
 def home(mine: Slots, his: Slots, checkers: int = 15) -> np.ndarray:
@@ -173,6 +172,64 @@ def test_mars_is_lost_only_by_a_side_with_none_off(tables):
     assert tables.race_outcomes(boards, find_rules("short-dave"))[:, [1, 4]].max() == 0
 
 
+def slow_race(tables: Bearoff, boards: np.ndarray, rules: RuleSet) -> np.ndarray:
+    """`Bearoff.race_outcomes` by sums over the rolls of each side: off with one's n-th, while the other has had ..."""
+    answers = np.zeros((len(boards), 6))
+    off = tables.roll_chances(boards, rules).astype(np.float64)
+    sides = ranking(15, 6)
+    for i, board in enumerate(boards):
+        still_on = 1 - np.cumsum(off[i], axis=1)
+        none_yet = np.zeros_like(still_on)
+        for side in (0, 1):
+            if board[side, 0] == 0 and rules.scoring != "oin":
+                none_yet[side] = 1 - np.cumsum(tables.first[sides.ranks(board[None], side)[0]].astype(np.float64))
+        for n in range(1, bearoff.MOST_ROLLS):
+            answers[i, 0] += off[i, 0, n] * (still_on[1, n - 1] - none_yet[1, n - 1])
+            answers[i, 1] += off[i, 0, n] * none_yet[1, n - 1]
+            answers[i, 3] += off[i, 1, n] * (still_on[0, n] - none_yet[0, n])
+            answers[i, 4] += off[i, 1, n] * none_yet[0, n]
+    return answers
+
+
+def races_at_home(n: int, seed: int, checkers: int = 15) -> np.ndarray:
+    """Races at home: any number of checkers, few, and few against a side that has none off, in turns."""
+    rng = np.random.default_rng(seed)
+    boards = np.zeros((n, 2, 26), dtype=np.int8)
+    for i in range(n):
+        most = (checkers, min(8, checkers), min(3, checkers))[i % 3]
+        for side in (0, 1):
+            all_on = i % 6 == 2 + 3 * side  # far enough back for mars
+            left = checkers if all_on else rng.integers(1, most + 1)
+            boards[i, side] = np.bincount(rng.integers(6 if all_on else 1, 7, size=left), minlength=26)
+            boards[i, side, 0] = checkers - left
+    return boards
+
+
+@pytest.mark.parametrize("rules", ["short", "short-dave", "long"])
+def test_race_chances_are_those_of_the_slow_sums(rules, tables):
+    """To 1e-6: single precision, and what is left of a race when it is taken to be over."""
+    boards = races_at_home(300, seed=2)
+    rules = find_rules(rules)
+    right = slow_race(tables, boards, rules)
+    assert ((right[:, [1, 4]] > 0.1).sum(axis=0) > 10).tolist() == [rules.scoring != "oin"] * 2
+    assert tables.race_outcomes(boards, rules) == pytest.approx(right, abs=1e-6)
+
+
+@pytest.mark.parametrize("rules", ["short", "short-dave", "hyper"])
+def test_look_up_answers_by_the_best_table_that_covers_a_board(rules, tables):
+    rules = find_rules(rules)
+    boards = races_at_home(300, seed=3, checkers=rules.checkers)
+    boards[::5, 0, 7], boards[::5, 0, 6] = boards[::5, 0, 6], 0  # outside
+    answers, values, covered = tables.look_up(boards, rules)
+    assert np.array_equal(covered, nearly_exact_at(boards, rules))
+    exact = exact_at(boards, rules)
+    assert min(exact.sum(), (covered & ~exact).sum(), (~covered).sum()) > 10
+    assert np.array_equal(answers[exact], tables.outcomes(boards[exact], rules))
+    near = covered & ~exact
+    assert np.array_equal(answers[near], tables.race_outcomes(boards[near], rules))
+    assert values[covered] == pytest.approx(equities(answers[covered], rules), abs=1e-6)
+
+
 @pytest.mark.parametrize("rules", ["long", "long-home-block", "nardgammon", "caucasian", "tavla"])
 def test_a_race_is_the_same_in_every_rule_set(rules, tables):
     board = home((5, 5, 2), (6, 4, 1))
@@ -245,10 +302,11 @@ def numbers() -> dict[str, np.ndarray]:
     return {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.zeros(0, dtype=np.int8)}
 
 
-def test_tables_are_made_once(folder):
+@pytest.mark.parametrize("compressed", [True, False])
+def test_tables_are_made_once(compressed, folder):
     notes: list[str] = []
-    first = kept("test", ABOUT, numbers, note=notes.append)
-    again = kept("test", ABOUT, lambda: pytest.fail("made again"), note=notes.append)
+    first = kept("test", ABOUT, numbers, compressed=compressed, note=notes.append)
+    again = kept("test", ABOUT, lambda: pytest.fail("made again"), compressed=compressed, note=notes.append)
     assert notes == ["making test (once) ..."]
     assert all(np.array_equal(first[key], again[key]) and first[key].dtype == again[key].dtype for key in first)
     assert [path.name for path in folder.iterdir()] == ["test.npz"]

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -15,10 +16,12 @@ from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.cli.compile_notice import NOTICE, compile_notice
 from nardy_ai.cli.main import main
 from nardy_ai.notation import parse_position
-from nardy_ai.outcomes import class_names, class_points, cumulative
+from nardy_ai.outcomes import class_names, class_points, cumulative, equities, swap
+from nardy_ai.rules import find_rules
 
 OPENING_XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 START = "24:2 13:5 8:3 6:5 / 24:2 13:5 8:3 6:5"
+SHORT = find_rules("short")
 GAMES = ("short", "long", "hyper", "long-left")
 
 
@@ -95,6 +98,22 @@ def test_equity_and_chances_of_a_play_are_for_the_side_that_plays(bot_files, cap
     assert best["equity"] == pytest.approx(-after["equity"], abs=2e-6)
     assert best["outcomes"]["win_koks"] == after["outcomes"]["lose_koks"]
     assert best["cumulative"]["lose_mars"] == after["cumulative"]["win_mars"]
+
+
+def test_chances_of_look_ahead_are_of_the_depth_at_which_a_play_was_judged(bot_files, capsys):
+    """Plays left behind keep the bare bot's chances."""
+    name = f"{bot_files['short']}@1ply"
+    (answer,) = answers(capsys, "start", "--dice", "31", "--bot", name)
+    judges = load_bot(bot_files["short"]), load_bot(name)
+    for play in answer["plays"]:
+        right = swap(judges[play["plies"]].outcomes(parse_position(play["after"], SHORT)))[0]
+        assert list(play["outcomes"].values()) == pytest.approx(right.tolist(), abs=2e-6)
+        assert play["equity"] <= float(equities(right, SHORT)) + 2e-6
+    assert {play["plies"] for play in answer["plays"]} == {0, 1}
+    text = printed(capsys, "start", "--dice", "31", "--bot", name)
+    header, best = next(pair for pair in pairwise(text.splitlines()) if "  ply  " in pair[0])
+    assert best[header.index("ply") : header.index("ply") + 3] == "  1"
+    assert "ply" not in printed(capsys, "start", "--dice", "31", "--bot", bot_files["short"])
 
 
 def test_pubeval_makes_its_five_point_and_gives_a_value_only(capsys):

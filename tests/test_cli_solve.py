@@ -6,7 +6,7 @@ import pytest
 
 from nardy_ai import __version__
 from nardy_ai.cli.main import main
-from nardy_ai.exact.solve import few_checkers, solve
+from nardy_ai.exact.solve import few_checkers, solve, solve_cube
 from nardy_ai.rules import find_rules, start_boards
 
 ONE = few_checkers(find_rules("hyper"), 1)
@@ -61,8 +61,41 @@ def test_a_game_solved_before_is_read(capsys):
 
 
 @pytest.mark.parametrize(
+    ("options", "jacoby", "beavers"),
+    [([], True, False), (["--no-jacoby"], False, False), (["--beavers"], True, True)],
+)
+def test_solve_with_the_cube_follows_the_match_options_unless_told_otherwise(options, jacoby, beavers, capsys):
+    """Hyper nardy is played with Jacoby's rule and without beavers."""
+    assert main(["solve", "hyper", "--checkers", "1", "--cube", "--quiet", "--json", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    values = solve_cube(ONE, jacoby=jacoby, beavers=beavers).values(start_boards(ONE))
+    assert found["cube"] == {"jacoby": jacoby, "beavers": beavers}
+    for name, row in (("no_double", values.no_double[0]), ("best", values.best[0])):
+        assert list(found["start"][name]) == ["centre", "mine", "his"]
+        assert list(found["start"][name].values()) == pytest.approx(row.tolist(), abs=1e-6)
+
+
+def test_the_cube_solution_is_printed_and_read_the_next_time(capsys):
+    argv = ["solve", "hyper", "--checkers", "1", "--cube"]
+    assert main(argv) == 0
+    first = capsys.readouterr()
+    start = solve_cube(ONE, jacoby=True, beavers=False).values(start_boards(ONE))
+    assert "1 checkers a side, money cube, Jacoby\n" in first.out
+    for value in (*start.no_double[0], *start.best[0]):
+        assert f"{value:+.6f}" in first.out
+    assert "making cube-" in first.err
+    assert main(argv) == 0
+    again = capsys.readouterr()
+    assert again.err == ""
+    assert again.out.splitlines()[:-1] == first.out.splitlines()[:-1]
+
+
+@pytest.mark.parametrize(
     ("argv", "reason"),
     [
+        (["short", "--cube"], "up to 3 checkers a side are solved"),
+        (["hyper", "--checkers", "1", "--jacoby"], "give --cube"),
+        (["hyper", "--checkers", "1", "--no-beavers"], "give --cube"),
         (["short"], "up to 3 checkers a side are solved"),
         (["long", "--checkers", "4"], "4 checkers a side"),
         (["hyper", "--checkers", "0"], "expected 1 to 3"),

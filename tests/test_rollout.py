@@ -1,5 +1,6 @@
 """Rollouts: unbiased whatever measures luck, the same numbers however the work is cut, resumable, and stoppable."""
 
+import json
 from collections import Counter
 from functools import cache
 
@@ -11,11 +12,12 @@ from positions import board_of, reached_boards
 import nardy_ai as na
 from nardy_ai.boards import pip_counts, swap_sides
 from nardy_ai.bots import load_bot
-from nardy_ai.dice import ROLLS, dice_at
+from nardy_ai.dice import ROLL_WEIGHTS, ROLLS, dice_at
 from nardy_ai.errors import BotError, NardyError
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.network import Network
 from nardy_ai.evaluators.settle import evaluator_play_values
+from nardy_ai.exact.bearoff import bearoff_tables, exact_at
 from nardy_ai.exact.solve import few_checkers, solve
 from nardy_ai.features import find_features
 from nardy_ai.movegen.generate import expand
@@ -90,14 +92,18 @@ def chi_square(n: int, games: int, **options: object) -> float:
     return total / spread
 
 
+KNOWS_NOTHING = {"control": bad_network(few_checkers(HYPER, 2)), "truncate_after": 6}
 WAYS = {
     "luck left in": {"variance_reduction": False},
-    "a control that knows nothing": {"control": bad_network(few_checkers(HYPER, 2)), "truncate_after": 6},
+    "luck left in and no table asked": {"variance_reduction": False, "bearoff": False},
+    "a control that knows nothing": KNOWS_NOTHING | {"candidates": None, "bearoff": False},
+    "a control that knows nothing and looks at one play": KNOWS_NOTHING | {"candidates": 1},
 }
 """The bot is exact, so games that it judges are as good as played; which saves the default run most of the time."""
+QUICK = "a control that knows nothing and looks at one play"
 
 
-@pytest.mark.parametrize("way", [pytest.param("luck left in", marks=pytest.mark.slow), "a control that knows nothing"])
+@pytest.mark.parametrize("way", [way if way == QUICK else pytest.param(way, marks=pytest.mark.slow) for way in WAYS])
 def test_rollouts_are_unbiased_and_their_errors_are_true(way):
     """Chi-square of 60 rollouts is 1 each on average, with a standard deviation of sqrt(2 / 60) = 0.18: four of it."""
     assert 1 - 0.73 < chi_square(60, 1296, **WAYS[way]) < 1 + 0.73
@@ -112,7 +118,7 @@ def test_many_rollouts_to_the_end_are_unbiased(way):
 
 def test_errors_of_games_that_fill_no_block_are_not_too_small():
     """500 games: what spreads the second rolls evenly is not made use of, so errors are a little too large."""
-    assert 0.3 < chi_square(60, 500, **WAYS["a control that knows nothing"]) < 1.4
+    assert 0.3 < chi_square(60, 500, **WAYS[QUICK]) < 1.4
 
 
 def test_an_exact_control_takes_all_luck_off():
@@ -123,6 +129,34 @@ def test_an_exact_control_takes_all_luck_off():
         assert line.equity == pytest.approx(equity, abs=1e-5)
         assert line.standard_error < 1e-5
         assert line.outcomes.sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("variance_reduction", [True, False])
+def test_games_end_where_the_tables_know_the_rest(variance_reduction):
+    """A covered board is answered by the tables at once; one roll before, the 36 first throws are the whole answer.
+
+    Seven checkers on the ace point are one too many; every roll takes two off or more.
+    """
+    bot, tables = network_of(SHORT), bearoff_tables()
+    covered = board_of({6: 3, 4: 3}, {6: 2, 3: 4}, 15)
+    options = {"games": 36, "variance_reduction": variance_reduction}
+    report = rollout(bot, covered, **options)
+    assert (report.results == tables.outcomes(covered, SHORT)[0].astype(np.float64)).all()
+    before = board_of({1: 7}, {6: 2, 3: 4}, 15)
+    expected = 0.0
+    for weight, roll in zip(ROLL_WEIGHTS, ROLLS, strict=True):
+        after = expand(before[None], roll[None], SHORT).boards
+        assert (len(after), exact_at(after, SHORT).all()) == (1, True)
+        expected += weight * (1 - tables.outcomes(after, SHORT)[0, 0])
+    report = rollout(bot, before, **options)
+    assert report.outcomes[0] == pytest.approx(expected, abs=1e-5)
+    assert report.standard_error < 1e-6
+    assert rollout(bot, before, bearoff=False, **options).standard_error > 1e-3
+
+
+def test_rules_whose_races_no_table_covers_are_played_to_the_end():
+    report = rollout(network_of(find_rules("long-left"), "blocks-1"), start_boards(find_rules("long-left")), games=1)
+    assert not report.settings.bearoff
 
 
 def test_truncated_at_exact_values_the_answer_stays_right():
@@ -136,7 +170,7 @@ def test_truncated_at_exact_values_the_answer_stays_right():
 def test_last_roll_is_exact_in_every_game():
     """5 and 2 against one checker on the ace point: 19 of 36 first rolls win, and they come evenly."""
     board = board_of({5: 1, 2: 1}, {1: 1}, 15)
-    report = rollout(network_of(SHORT), board, games=360, variance_reduction=False)
+    report = rollout(network_of(SHORT), board, games=360, variance_reduction=False, bearoff=False)
     assert report.outcomes.tolist() == pytest.approx([19 / 36, 0, 0, 17 / 36, 0, 0])
     assert report.standard_error == 0
 
@@ -197,6 +231,8 @@ def test_resumed_is_the_same_as_at_once(plies, tmp_path):
         ({"truncate_after": None}, "truncate_after"),
         ({"variance_reduction": False}, "control"),
         ({"after_play": True}, "after_play"),
+        ({"bearoff": False}, "bearoff"),
+        ({"candidates": 3}, "candidates"),
     ],
 )
 def test_resuming_something_else_is_refused(change, word):
@@ -212,6 +248,23 @@ def test_resuming_with_another_bot_of_the_same_name_is_refused():
         rollout(network_of(HYPER, seed=9), start_boards(HYPER), games=36, truncate_after=2, earlier=earlier)
     with pytest.raises(NardyError, match="other positions"):
         rollout(network_of(HYPER), reached_boards(HYPER, 99, 1)[0][98], games=36, truncate_after=2, earlier=earlier)
+
+
+def test_a_file_of_the_first_version_is_read_and_gone_on_with(tmp_path):
+    """It knew no tables and judged all plays."""
+    options = {"truncate_after": 2, "bearoff": False, "candidates": None}
+    report = rollout(network_of(HYPER), start_boards(HYPER), games=36, **options)
+    save_rollout(tmp_path / "new.npz", report)
+    with np.load(tmp_path / "new.npz") as file:
+        arrays = dict(file)
+    about = json.loads(arrays["about"].tobytes())
+    assert about["version"] == 2
+    about["version"] = 1
+    del about["settings"]["bearoff"], about["settings"]["candidates"]
+    np.savez(tmp_path / "old.npz", **(arrays | {"about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)}))
+    old = read_rollout(tmp_path / "old.npz")
+    assert old.settings == report.settings
+    assert rollout(network_of(HYPER), start_boards(HYPER), games=36, earlier=old, **options).games == 72
 
 
 def test_files_that_are_no_rollout_are_refused(tmp_path):
@@ -295,7 +348,7 @@ def test_bots_without_chances_play_with_luck_left_in_or_a_control():
 
 def test_wrong_arguments_are_explained():
     bot, board = network_of(HYPER), start_boards(HYPER)
-    for options in ({"games": 0}, {"workers": 0}, {"truncate_after": 0}, {"until_clear": 2.0}):
+    for options in ({"games": 0}, {"workers": 0}, {"truncate_after": 0}, {"until_clear": 2.0}, {"candidates": 0}):
         with pytest.raises(NardyError, match="expected"):
             rollout(bot, board, **options)
 

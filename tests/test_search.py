@@ -15,10 +15,10 @@ from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.baselines import PipsBot
 from nardy_ai.evaluators.settle import evaluator_play_values
-from nardy_ai.movegen.generate import Afterstates, expand
+from nardy_ai.movegen.generate import Afterstates, afterstates, expand
 from nardy_ai.movegen.reference import plays
 from nardy_ai.outcomes import class_count, class_points, equities, final_outcomes, swap
-from nardy_ai.rules import find_rules
+from nardy_ai.rules import find_rules, start_boards
 from nardy_ai.search import FILTERS, Level, Lookahead, MoveFilter, distinct_boards
 
 SHORT = find_rules("short")
@@ -254,3 +254,18 @@ def test_bots_that_know_no_chances_cannot_look_ahead(name):
         load_bot(f"{name}@1ply")
     with pytest.raises(BotError):
         Lookahead(PipsBot(SHORT), 1)
+
+
+def test_a_judgement_says_how_deep_each_play_was_looked_at():
+    """Seven plays go on, of these three: each has the chances of its own depth, and the values are those of play."""
+    bot = network_of(SHORT)
+    ahead = Lookahead(bot, 2, filter=MoveFilter("odd", (Level(7, 9.0), Level(3, 9.0))))
+    board = start_boards(SHORT)
+    after = afterstates(board, (3, 1), SHORT)
+    judged = ahead.judge_plays(board, after)
+    assert np.bincount(judged.depths).tolist() == [len(after.boards) - 7, 4, 3]
+    for plies in range(3):
+        at = judged.depths == plies
+        assert np.array_equal(judged.outcomes[at], Lookahead(bot, plies).outcomes(after.boards[at]))
+    assert np.array_equal(judged.values, ahead.play_values(board, after))
+    assert judged.depths[np.argmax(judged.values)] == 2

@@ -21,6 +21,7 @@ from nardy_ai.exact.solve import (
     Solution,
     Sweep,
     few_checkers,
+    load_cube_solution,
     load_solution,
     solve,
     solve_cube,
@@ -147,7 +148,8 @@ def test_jacoby_makes_doubles_earlier_and_beavers_cost_the_doubler():
         solve_cube(ONE, jacoby=j, beavers=b) for j, b in ((False, False), (True, False), (True, True))
     )
     assert (jacoby.no_double[:, 0] != free.no_double[:, 0]).any()
-    assert not np.array_equal(jacoby.best, beavers.best)
+    boards = SlowGame.of(ONE).boards
+    assert not np.array_equal(jacoby.values(boards).best, beavers.values(boards).best)
 
 
 def boards_of_two(n: int, seed: int) -> np.ndarray:
@@ -248,6 +250,22 @@ def test_a_game_that_is_too_big_is_refused_with_how_big_is_too_big():
             solver(find_rules("short"))
     with pytest.raises(RulesError, match="4 checkers a side"):
         load_bot("exact", few_checkers(find_rules("long"), 4))
+
+
+@pytest.mark.parametrize(("jacoby", "beavers"), [(True, False), (False, True)])
+def test_a_solution_with_the_cube_is_kept_and_read_again(jacoby, beavers, folder):
+    """What is read is what was found, over finished boards too; other options are another file."""
+    found = solve_cube(ONE, jacoby=jacoby, beavers=beavers)
+    load_cube_solution(ONE, jacoby=jacoby, beavers=beavers)
+    fail = lambda sweep: pytest.fail("solved again")  # noqa: E731
+    again = load_cube_solution(ONE, jacoby=jacoby, beavers=beavers, progress=fail)
+    game = SlowGame.of(ONE)
+    for boards in (game.boards, game.over()):
+        assert np.array_equal(again.values(boards).no_double, found.values(boards).no_double)
+        assert np.array_equal(again.values(boards).best, found.values(boards).best)
+    assert (again.effort, again.change) == (found.effort, found.change)
+    load_cube_solution(ONE, jacoby=jacoby, beavers=not beavers)
+    assert len(list(folder.iterdir())) == 2
 
 
 def test_a_solution_is_kept_and_read_again(folder):

@@ -22,8 +22,8 @@ from nardy_ai.boards import Boards, swap_sides
 from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.baselines import RandomBot
-from nardy_ai.evaluators.network import Network
 from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.play.lockstep import new_lanes
 from nardy_ai.play.selfplay import play_window
@@ -70,7 +70,7 @@ class Setting:
     """What is measured. bots: by the names that they were given. peers: for what short nardy they know."""
 
     rounds: int
-    bots: tuple[Network, ...]
+    bots: tuple[Trained, ...]
     peers: tuple[Peer, ...]
 
 
@@ -232,7 +232,7 @@ def _check_counts(ours: NDArray[np.int64], theirs: Mapping[str, list[int]]) -> N
             raise Disagreement(f"{name} differs on {len(differing)} pairs; pair {i}: {counts[i]}, nardy_ai {ours[i]}")
 
 
-def _in_other_rules(name: str, bots: Sequence[Network]) -> tuple[Contestant, str]:
+def _in_other_rules(name: str, bots: Sequence[Trained]) -> tuple[Contestant, str]:
     """Our generator on positions that a bot reaches under other rules, and what work that is."""
     rules = find_rules(name)
     bot = _player_of(rules, bots)
@@ -244,7 +244,7 @@ def _in_other_rules(name: str, bots: Sequence[Network]) -> tuple[Contestant, str
     return contestant, f"{name}: {work}"
 
 
-def _player_of(rules: RuleSet, bots: Sequence[Network]) -> Bot:
+def _player_of(rules: RuleSet, bots: Sequence[Trained]) -> Bot:
     """The first bot that can play these rules; chance if none can."""
     for bot in bots:
         try:
@@ -258,7 +258,7 @@ def _peers_know(rules: RuleSet) -> bool:
     return same_game(rules, find_rules("short"))
 
 
-def _pairs_for(bot: Network, peers: Sequence[Peer]) -> tuple[Pairs, Sequence[Peer]]:
+def _pairs_for(bot: Trained, peers: Sequence[Peer]) -> tuple[Pairs, Sequence[Peer]]:
     """What a bot is asked, and who else is: the shared positions where peers know the game, else its own games."""
     if _peers_know(bot.rules):
         return with_all_rolls(shared_boards(), "shared positions"), peers
@@ -288,7 +288,7 @@ def _peer_generator(peer: Peer, items: Sequence[tuple[object, int, int]]) -> Cal
     return run
 
 
-def _decider(bot: Network, pieces: Sequence[Pairs]) -> Callable[[int], int]:
+def _decider(bot: Trained, pieces: Sequence[Pairs]) -> Callable[[int], int]:
     batches = [piece.pieces(BATCH) for piece in pieces]
 
     def run(k: int) -> int:
@@ -307,7 +307,7 @@ def _peer_player(peer: GnubgNn) -> Callable[[int], int]:
 
 
 def _evaluators(
-    bot: Network, pieces: Sequence[tuple[Boards, Afterstates]]
+    bot: Trained, pieces: Sequence[tuple[Boards, Afterstates]]
 ) -> tuple[Callable[[int], int], Callable[[int], int]]:
     """The k-th piece evaluated without its parents and with them."""
 
@@ -323,9 +323,9 @@ def _evaluators(
 class _Player:
     """Self-play of a bot that goes on where it stopped. games, plies: how many so far, since games end evenly."""
 
-    def __init__(self, bot: Network) -> None:
+    def __init__(self, bot: Trained) -> None:
         preset = presets().get(bot.rules.name)
-        self._bot = bot
+        self._bot = bare(bot)  # as in training
         self._opening = preset.match.opening if preset else "reroll"
         self._lanes = new_lanes(bot.rules, LANES)
         self.games = self.plies = 0

@@ -13,7 +13,7 @@ from nardy_ai.bots import default_bot, is_trained, load_bot
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.errors import BotError, NardyError
-from nardy_ai.evaluators.network import Network
+from nardy_ai.evaluators.with_bearoff import Trained
 from nardy_ai.resources import checkpoint_names
 from nardy_ai.rules import find_rules, same_game
 
@@ -94,18 +94,18 @@ def _as_given(args: argparse.Namespace) -> list[str]:
     return [*given, "--json"] if args.json else given
 
 
-def _bots(names: Sequence[str]) -> tuple[Network, ...]:
+def _bots(names: Sequence[str]) -> tuple[Trained, ...]:
     """The bots named, and the shipped ones of the rule sets that none of them plays."""
     bots = []
     for name in names:
         bot = load_bot(name) if is_trained(name) else None
-        if not isinstance(bot, Network):
-            raise BotError(f"{name!r} is no trained bot; nardy bench measures networks only")
+        if not isinstance(bot, Trained):
+            raise BotError(f"{name!r} is no trained bot; nardy bench measures those only")
         bots.append(bot)
     for name in BY_DEFAULT:
         if name in checkpoint_names() and not any(same_game(bot.rules, find_rules(name)) for bot in bots):
             bot = load_bot(name)
-            assert isinstance(bot, Network)
+            assert isinstance(bot, Trained)
             bots.append(bot)
     return tuple(bots)
 

@@ -50,13 +50,15 @@ from nardy_ai.movegen.reference import plays
 from nardy_ai.notation import Position, draw_board, format_play, write_position
 from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
 from nardy_ai.rules import RuleSet, find_rules
+from nardy_ai.search import Lookahead
 
 
 @dataclass(frozen=True)
 class RankedPlay:
     """A play with its worth to the side that plays: points if the bot is an evaluator, per cube if the cube counts.
 
-    loss: to the best play. outcomes: `float32[K]` of that side; None if the bot knows none.
+    loss: to the best play. outcomes: `float32[K]` of that side; None if the bot knows none. plies: how far ahead a bot
+    with look-ahead judged this play, and so value and outcomes; None for one without.
     """
 
     text: str
@@ -64,6 +66,7 @@ class RankedPlay:
     value: float
     loss: float
     outcomes: NDArray[np.float32] | None
+    plies: int | None
 
 
 @dataclass(frozen=True)
@@ -178,8 +181,13 @@ def _rank(bot: Bot, positions: list[Position], play_values: PlayValues | None = 
     rules = bot.rules
     boards = np.stack([position.board for position in positions])
     after = afterstates(boards, np.array([position.dice for position in positions], dtype=np.uint8), rules)
-    values = (play_values or bot.play_values)(boards, after)
-    outcomes = swap(settled_outcomes(bot, after.boards)) if isinstance(bot, Evaluator) else None
+    outcomes = depths = None
+    if play_values is None and isinstance(bot, Lookahead):
+        judged = bot.judge_plays(boards, after)
+        values, outcomes, depths = judged.values, swap(judged.outcomes), judged.depths
+    else:
+        values = (play_values or bot.play_values)(boards, after)
+        outcomes = swap(settled_outcomes(bot, after.boards)) if isinstance(bot, Evaluator) else None
     found = []
     for i, position in enumerate(positions):
         assert position.dice is not None
@@ -196,6 +204,7 @@ def _rank(bot: Bot, positions: list[Position], play_values: PlayValues | None = 
                     value=float(values[m]),
                     loss=float(values[order[0]]) - float(values[m]),
                     outcomes=None if outcomes is None else outcomes[m],
+                    plies=None if depths is None else int(depths[m]),
                 )
             )
         found.append(tuple(ranked))
@@ -280,12 +289,19 @@ def _print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
         return
     kind = "points a game, cubeless," if answer.state is None else "points per cube, with the cube,"
     print(f"roll {dice[0]}-{dice[1]}: {count}{part}; equity in {kind} for the side that plays")
+    looks_ahead = ranked[0].plies is not None
     rows = [
-        [n, play.text, f"{play.value:+8.4f}", f"{play.loss:7.4f}", *chance_cells(play.outcomes, rules)]
+        [
+            *(n, play.text, *[f"{play.plies!s:>3}"] * looks_ahead),
+            *(f"{play.value:+8.4f}", f"{play.loss:7.4f}", *chance_cells(play.outcomes, rules)),
+        ]
         for n, play in zip(numbers, shown, strict=True)
         if play.outcomes is not None
     ]
-    print_table(rows, header=["", "play", "  equity", "   loss", *chance_header(rules)], indent=2)
+    header = ["", "play", *["ply"] * looks_ahead, "  equity", "   loss", *chance_header(rules)]
+    print_table(rows, header=header, indent=2)
+    if looks_ahead:
+        print("  ply: how far ahead a play was judged; one left behind counts less than those that went on")
     if possible_ways(rules)[WAYS.index("koks")]:
         print("  chances are cumulative: mars+ is mars or koks")
 
@@ -319,6 +335,8 @@ def _play_data(play: RankedPlay, rules: RuleSet) -> dict[str, object]:
     data: dict[str, object] = {"play": play.text, "after": play.after}
     if play.outcomes is None:
         return data | {"value": rounded(play.value)}
+    if play.plies is not None:
+        data["plies"] = play.plies
     return data | {"equity": rounded(play.value), "loss": rounded(play.loss)} | _chances_data(play.outcomes, rules)
 
 

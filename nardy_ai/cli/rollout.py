@@ -35,7 +35,7 @@ from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
 from nardy_ai.notation import format_play, parse_play, read_position, write_position
 from nardy_ai.outcomes import class_names
-from nardy_ai.rollouts import CLEAR, Line, RolloutReport, read_rollout, rollout, save_rollout
+from nardy_ai.rollouts import CANDIDATES, CLEAR, Line, RolloutReport, read_rollout, rollout, save_rollout
 from nardy_ai.rules import find_rules
 from nardy_ai.search import DEFAULT_FILTER, FILTERS
 
@@ -85,6 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"which plays it looks at deeper: {', '.join(FILTERS)} (default: %(default)s)",
     )
     parser.add_argument("--truncate", type=int, metavar="N", help="let the bot judge games after N plies")
+    parser.add_argument(
+        "--no-bearoff", action="store_true", help="play on where the exact bearoff tables know the rest"
+    )
     parser.add_argument("--until-error", type=float, metavar="E", help="stop when no standard error is above E")
     parser.add_argument(
         "--until-clear",
@@ -95,6 +98,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="stop when the best play leads by Z standard errors of the difference (default: %(const)s)",
     )
     parser.add_argument("--control", metavar="BOT", help="who measures luck (default: the bot, without look-ahead)")
+    parser.add_argument(
+        "--candidates",
+        type=_candidates,
+        default=CANDIDATES,
+        metavar="N",
+        help="how many plays of a roll it judges for that, the likeliest, or all (default: %(default)s)",
+    )
     parser.add_argument("--no-variance-reduction", action="store_true", help="leave luck in")
     parser.add_argument(
         "--workers",
@@ -107,6 +117,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", metavar="FILE", help="add the games to those in FILE; the rest must be the same")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
+
+
+def _candidates(text: str) -> int | None:
+    """A number of plays; None for `all`."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number or all")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -186,6 +205,8 @@ def _roll_out(
             truncate_after=args.truncate,
             variance_reduction=not args.no_variance_reduction,
             control=control,
+            candidates=args.candidates,
+            bearoff=not args.no_bearoff,
             after_play=asked.dice is not None,
             until_error=args.until_error,
             until_clear=args.until_clear if len(asked.boards) > 1 else None,
@@ -247,7 +268,10 @@ def _settings_text(report: RolloutReport) -> str:
     parts = [f"bot {one.bot}", f"rules {report.rules.name}", f"{report.games} games", f"seed {one.seed}"]
     parts.append(f"{one.plies}-ply play" + (f" ({one.filter})" if one.filter else ""))
     parts.append("to the end" if one.truncate_after is None else f"truncated after {one.truncate_after} plies")
-    parts.append("luck left in" if one.control is None else f"luck measured by {one.control}")
+    if one.bearoff:
+        parts.append("or to the exact bearoff tables")
+    judged = "" if one.candidates is None else f" ({one.candidates} plays a roll)"
+    parts.append("luck left in" if one.control is None else f"luck measured by {one.control}{judged}")
     return ", ".join(parts)
 
 

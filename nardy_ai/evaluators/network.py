@@ -91,6 +91,16 @@ class Weights:
             raise BotError(f"{seeing} of {units} units see the {features.reals} real inputs; expected a part of them")
 
 
+class Known(NamedTuple):
+    """Answers for some of M boards, which need no network: answers `float32[M, K]`, values `float32[M]`, right at the
+    boards that at, `bool[M]`, marks.
+    """
+
+    answers: NDArray[np.float32]
+    values: NDArray[np.float32]
+    at: NDArray[np.bool_]
+
+
 @dataclass
 class Network:
     """An evaluator and bot from weights. `name` is what reports call it."""
@@ -111,20 +121,23 @@ class Network:
 
         boards: `int8[N, 2, 26]`. Raises BoardError.
         """
-        return self._run_alone(boards)[0]
+        return self.evaluate(checked_boards(boards, self.rules.checkers))[0]
 
     def equity(self, boards: ArrayLike) -> NDArray[np.float32]:
         """Cubeless points of row 0, `float32[N]`. boards: `int8[N, 2, 26]`. Raises BoardError."""
-        return self._run_alone(boards)[1]
+        return self.evaluate(checked_boards(boards, self.rules.checkers))[1]
 
     def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, `float32[M]`."""
         return -self.evaluate_plays(boards, after)[1]
 
-    def evaluate_plays(self, boards: Boards, after: Afterstates) -> tuple[oc.Outcomes, NDArray[np.float32]]:
+    def evaluate_plays(
+        self, boards: Boards, after: Afterstates, known: Known | None = None
+    ) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         """Outcomes `float32[M, K]` and equities `float32[M]` of afterstates, for their row 0, from their parents' sums.
 
-        boards: `int8[N, 2, 26]`, the parents. Raises BoardError where these and their segments do not fit together.
+        boards: `int8[N, 2, 26]`, the parents. known: answers from elsewhere, which are kept and written into. Raises
+        BoardError where boards and segments do not fit together.
         """
         if not _fits(after.boards, after.offsets, len(boards), self.rules.checkers):
             raise BoardError(
@@ -132,29 +145,32 @@ class Network:
                 " boards, or hold impossible counts"
             )
         bases = self.features.inputs(swap_sides(boards), self.rules)
-        return self._run(after.boards, bases, after.offsets)
+        return self._run(after.boards, bases, after.offsets, known)
 
-    def _run_alone(self, boards: ArrayLike) -> tuple[oc.Outcomes, NDArray[np.float32]]:
-        """Outcomes and equities of boards without parents, after a look at them."""
-        checked = checked_boards(boards, self.rules.checkers)
+    def evaluate(self, boards: Boards, known: Known | None = None) -> tuple[oc.Outcomes, NDArray[np.float32]]:
+        """Outcomes `float32[N, K]` and equities `float32[N]` of boards that have been checked; known: as above."""
         bases = np.zeros((1, self.features.slots), dtype=np.int8)
-        return self._run(checked, bases, np.array([0, len(checked)], dtype=np.int64))
+        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64), known)
 
     def _run(
-        self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64]
+        self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64], known: Known | None
     ) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         boards = np.ascontiguousarray(boards, dtype=np.int8)
         folded = self._folded
         inputs = self.features.inputs(boards, self.rules)
         reals = self.features.real_inputs(boards, self.rules)
-        answers = np.empty((len(boards), len(folded.points)), dtype=np.float32)
-        values = np.empty(len(boards), dtype=np.float32)
         nets = (folded.reals, folded.second, folded.second_bias, folded.third, folded.third_bias)
+        if known is None:
+            known = Known(
+                np.empty((len(boards), len(folded.points)), dtype=np.float32),
+                np.empty(len(boards), dtype=np.float32),
+                np.empty(0, dtype=np.bool_),
+            )
         _evaluate(
             bases, inputs, offsets, boards, reals, folded.table, folded.bias, nets, folded.rules, folded.phases,
-            folded.barred, folded.points, answers, values,
+            folded.barred, folded.points, known.at, known.answers, known.values,
         )  # fmt: skip
-        return answers, values
+        return known.answers, known.values
 
 
 @dataclass(frozen=True)
@@ -400,7 +416,8 @@ def _add_rows_and_rectify(source, table, more, less, k, floor, units):
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    bases, inputs, offsets, boards, reals, table, bias, nets, rules, phase_table, barred, points, answers, values
+    bases, inputs, offsets, boards, reals, table, bias, nets, rules, phase_table, barred, points, known, answers,
+    values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
 
@@ -449,6 +466,8 @@ def _evaluate(
         for k in range(0, n_more, 4):
             _add_four(table, more, k, parent)
         for m in range(offsets[segment], offsets[segment + 1]):
+            if len(known) and known[m]:
+                continue
             board = boards[m]
             high0 = highest_bit((bytes_with(boards, m * COUNTS, 127) & _POINTS_AND_BAR) | 1)
             high1 = highest_bit(

@@ -18,6 +18,7 @@ such rule sets are not covered.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,13 +27,15 @@ from nardy_ai.boards import HOME, OFF, SLOTS, Boards, checked_boards, highest_sl
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.errors import BoardError
 from nardy_ai.exact import kernels
-from nardy_ai.exact.cache import Note, Tables, kept
+from nardy_ai.exact.cache import Tables, kept
 from nardy_ai.exact.ranking import Ranking, ranking
 from nardy_ai.movegen.generate import expand
-from nardy_ai.outcomes import Outcomes, class_count
+from nardy_ai.outcomes import Outcomes, class_count, class_points
 from nardy_ai.rules import MAX_CHECKERS, RuleSet
 
-__all__ = ["Bearoff", "CubeValues", "bearoff_tables", "exact_at", "is_covered", "nearly_exact_at"]
+__all__ = [
+    "Bearoff", "CubeValues", "any_at_home", "bearoff_tables", "exact_at", "is_covered", "nearly_exact_at", "offered",
+]  # fmt: skip
 
 TWO_SIDED_CHECKERS = 6
 MOST_ROLLS = 32
@@ -40,6 +43,7 @@ MOST_ROLLS = 32
 
 _BLOCK = 6
 _BATCH = 1024
+_LOADING = Lock()
 _SIDE = RuleSet("bearoff", {HOME: MAX_CHECKERS})
 """Rules under which a side at home moves as in any other rule set that is covered."""
 
@@ -62,13 +66,14 @@ class Bearoff:
     """The tables.
 
     off, first: `float32[54264, 32]`, a side's chances to be all off, and to have one more off, after exactly n rolls,
-    by rank. win: `float32[924 * 924]`, the chance of the side on roll by pair of sides. cube: what these are worth.
+    by rank. win: `float32[924 * 924]`, the chance of the side on roll by pair of sides. no_double: `float32[924 * 924,
+    3]`, what these are worth with the cube, as in `CubeValues`.
     """
 
     off: NDArray[np.float32]
     first: NDArray[np.float32]
     win: NDArray[np.float32]
-    cube: CubeValues
+    no_double: NDArray[np.float32]
 
     def outcomes(self, boards: ArrayLike, rules: RuleSet) -> Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`. Raises BoardError unless `exact_at` all."""
@@ -83,8 +88,7 @@ class Bearoff:
         """What boards are worth with the money cube. Raises BoardError unless `exact_at` all."""
         checked = checked_boards(boards, rules.checkers)
         _refuse_others(checked, exact_at(checked, rules), "the two-sided tables", rules)
-        at = _two_sided_sides().pairs(checked)
-        return CubeValues(self.cube.no_double[at], self.cube.best[at])
+        return offered(self.no_double[_two_sided_sides().pairs(checked)], beavers=False)
 
     def roll_chances(self, boards: ArrayLike, rules: RuleSet) -> NDArray[np.float32]:
         """Each side's chances to be off after exactly n rolls of its own, `float32[N, 2, 32]`.
@@ -101,21 +105,41 @@ class Bearoff:
         Raises BoardError unless `nearly_exact_at` all.
         """
         checked = checked_boards(boards, rules.checkers)
-        off = self.roll_chances(checked, rules).astype(np.float64)
-        ranks = np.stack([_one_sided_sides().ranks(checked, side) for side in (0, 1)], axis=1)
-        none_off = checked[:, :, OFF] == 0
-        not_yet = np.where(none_off[..., None], _later(self.first[ranks].astype(np.float64)), 0.0)
-        if rules.scoring == "oin":
-            not_yet[:] = 0
-        still_on = _later(off)
-        answers = np.zeros((len(checked), class_count(rules)), dtype=np.float32)
-        half = answers.shape[1] // 2
-        # Row 0 is off with its roll n: row 1 has had n - 1. Row 1 is off with its roll n: row 0 has had n.
-        answers[:, 0] = (off[:, 0, 1:] * (still_on[:, 1] - not_yet[:, 1])[:, :-1]).sum(axis=1)
-        answers[:, 1] = (off[:, 0, 1:] * not_yet[:, 1, :-1]).sum(axis=1)
-        answers[:, half] = (off[:, 1] * (still_on[:, 0] - not_yet[:, 0])).sum(axis=1)
-        answers[:, half + 1] = (off[:, 1] * not_yet[:, 0]).sum(axis=1)
-        return answers / answers.sum(axis=1, keepdims=True)
+        _refuse_others(checked, nearly_exact_at(checked, rules), "the one-sided tables", rules)
+        answers = np.empty((len(checked), class_count(rules)), dtype=np.float32)
+        binomials = _one_sided_sides().binomials
+        kernels.races(checked, rules.scoring != "oin", binomials, self.off, self.first, answers)
+        return answers
+
+    def look_up(self, boards: Boards, rules: RuleSet) -> tuple[Outcomes, NDArray[np.float32], NDArray[np.bool_]]:
+        """What the tables say, two-sided before one-sided, about the boards that they cover.
+
+        boards: `int8[N, 2, 26]`, contiguous, of rules that `is_covered`. Returns the chances for row 0 `float32[N, 6]`,
+        its points `float32[N]`, both unset elsewhere, and which boards are covered, `bool[N]`.
+        """
+        sides = _two_sided_sides()
+        answers = np.empty((len(boards), class_count(rules)), dtype=np.float32)
+        values = np.empty(len(boards), dtype=np.float32)
+        covered = np.empty(len(boards), dtype=np.bool_)
+        kernels.look_up(
+            boards, _words(boards), rules.scoring != "oin", rules.checkers, sides.binomials, self.off, self.first,
+            sides.checkers, sides.sides, self.win, class_points(rules), answers, values, covered,
+        )  # fmt: skip
+        return answers, values, covered
+
+
+def offered(no_double: NDArray[np.float32], *, beavers: bool) -> CubeValues:
+    """The values with right offers and answers, from those without an offer, `float32[N, 3]`.
+
+    A double is worth twice the value with the cube on the other side, or 1 if he does better to refuse; with a beaver,
+    where that is right, four times.
+    """
+    doubled = 2 * no_double[:, 2:]
+    if beavers:
+        doubled = np.minimum(doubled, 2 * doubled)
+    best = no_double.copy()
+    best[:, :2] = np.maximum(no_double[:, :2], np.minimum(1, doubled))
+    return CubeValues(no_double, best)
 
 
 def is_covered(rules: RuleSet) -> bool:
@@ -140,14 +164,25 @@ def nearly_exact_at(boards: Boards, rules: RuleSet) -> NDArray[np.bool_]:
     return at_home & is_covered(rules)
 
 
-@lru_cache(maxsize=2)
-def bearoff_tables(note: Note | None = None) -> Bearoff:
-    """The tables, from the user's cache folder or made in some seconds. note: told what takes time and why."""
-    tables = kept("bearoff", {"tables": "bearoff"}, _make, note=note)
-    no_double = tables["no_double"]
-    best = no_double.copy()
-    best[:, :2] = np.maximum(no_double[:, :2], np.minimum(1, 2 * no_double[:, 2:]))
-    return Bearoff(tables["off"], tables["first"], tables["win"], CubeValues(no_double, best))
+def any_at_home(boards: Boards) -> bool:
+    """Whether both sides of any board are all at home and neither is off: boards that the tables may cover.
+
+    boards: `int8[N, 2, 26]`, contiguous. A glance: about a nanosecond a board.
+    """
+    return kernels.any_at_home(boards, _words(boards))
+
+
+def bearoff_tables() -> Bearoff:
+    """The tables, from the user's cache folder or made in some seconds and put there."""
+    with _LOADING:
+        return _tables()
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Bearoff:
+    # Read by whoever meets the first race at home, so quickly: 28 MB as they are, in place of 19 MB to be unpacked.
+    tables = kept("bearoff", {"tables": "bearoff"}, _make, compressed=False)
+    return Bearoff(tables["off"], tables["first"], tables["win"], tables["no_double"])
 
 
 def _make() -> Tables:
@@ -204,17 +239,17 @@ def _pips(sides: Ranking) -> NDArray[np.int16]:
     return pip_counts(sides.rows)
 
 
-def _later(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From chances of exactly n rolls to those of more than n."""
-    return np.maximum(1 - np.cumsum(chances, axis=-1), 0)
-
-
 def _one_sided_sides() -> Ranking:
     return ranking(MAX_CHECKERS, HOME)
 
 
 def _two_sided_sides() -> Ranking:
     return ranking(TWO_SIDED_CHECKERS, HOME)
+
+
+def _words(boards: Boards) -> NDArray[np.int32]:
+    """Boards as `int32[N, 13]`."""
+    return boards.reshape(len(boards), 2 * SLOTS).view(np.int32)
 
 
 def _refuse_others(boards: Boards, covered: NDArray[np.bool_], tables: str, rules: RuleSet) -> None:

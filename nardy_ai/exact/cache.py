@@ -1,7 +1,7 @@
 """Tables that are made once and kept in the user's cache folder, and made again when they are damaged.
 
-A table file is a compressed `.npz` of plain arrays and one more, `about`: JSON with the format number, what the tables
-are for, and a checksum over the arrays. What a table means is its maker's business.
+A table file is an `.npz` of plain arrays, compressed or not, and one more, `header`: JSON with the format number, what
+the tables are for, and a checksum over the arrays. What a table means is its maker's business.
 """
 
 import hashlib
@@ -43,11 +43,18 @@ def cache_folder() -> Path:
     return (Path(xdg) if xdg else Path.home() / ".cache") / "nardy_ai"
 
 
-def kept(name: str, about: Mapping[str, Any], make: Callable[[], Tables], *, note: Note | None = None) -> Tables:
+def kept(
+    name: str,
+    about: Mapping[str, Any],
+    make: Callable[[], Tables],
+    *,
+    compressed: bool = True,
+    note: Note | None = None,
+) -> Tables:
     """The tables `name` from the cache; made, and put there, if they are missing, damaged or about something else.
 
-    about: plain data; what is in the file must say the same. A folder that cannot be written to costs the time of
-    making them the next time, and a note.
+    about: plain data; what is in the file must say the same. compressed: a smaller file that takes longer to read. A
+    folder that cannot be written to costs the time of making them the next time, and a note.
     """
     tell = note or _silent
     path = cache_folder() / f"{name}.npz"
@@ -59,20 +66,20 @@ def kept(name: str, about: Mapping[str, Any], make: Callable[[], Tables], *, not
         tell(f"{path}: {error}; making it again ...")
     tables = make()
     try:
-        write_tables(path, tables, about)
+        write_tables(path, tables, about, compressed=compressed)
     except OSError as error:
         tell(f"{path}: cannot be written: {error.strerror or error}")
     return tables
 
 
-def write_tables(path: Path, tables: Tables, about: Mapping[str, Any]) -> None:
+def write_tables(path: Path, tables: Tables, about: Mapping[str, Any], *, compressed: bool = True) -> None:
     """Write arrays and what they are about, in one step. Raises OSError."""
     header = json.dumps({"format": FORMAT, "about": dict(about), "sha256": _checksum(tables)}, sort_keys=True)
     arrays: dict[str, Any] = {**tables, "header": np.frombuffer(header.encode(), dtype=np.uint8)}
 
     def write(part: Path) -> None:
         with part.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+            (np.savez_compressed if compressed else np.savez)(file, **arrays)
 
     replace_file(path, write)
 

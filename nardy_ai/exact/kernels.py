@@ -13,6 +13,9 @@ from numba import njit
 BEAVERS = 1
 """The flag of `settle` and `two_sided` by which a taker may double at once and keep the cube."""
 
+NEVER = 1e-8
+"""The chance of a race to go on below which it is taken to be over: less than single precision tells."""
+
 
 @njit(nogil=True, cache=True)
 def _rank(row, top, checkers, uncounted, binomials):
@@ -206,3 +209,118 @@ def two_sided(order, sides, offsets, successors, weights, values, rolled):
             rolled[at, s] = total
         for s in range(states):
             values[at, s] = _decided(rolled[at], 0, s)
+
+
+@njit(nogil=True, cache=True)
+def _at_home(board):
+    """Whether both sides have all checkers at home and not all off."""
+    outside = np.int8(0)
+    mine = np.int8(0)
+    his = np.int8(0)
+    for slot in range(7, 26):
+        outside |= board[0, slot] | board[1, slot]
+    for slot in range(1, 7):
+        mine |= board[0, slot]
+        his |= board[1, slot]
+    return outside == 0 and mine > 0 and his > 0
+
+
+@njit(nogil=True, cache=True)
+def _nothing_outside(words, i):
+    """Whether row 0's slots 8 to 23 and row 1's slots 10 to 25 are empty: a glance that most boards do not pass."""
+    mine = words[i, 2] | words[i, 3] | words[i, 4] | words[i, 5]
+    return (mine | words[i, 9] | words[i, 10] | words[i, 11] | words[i, 12]) == 0
+
+
+@njit(nogil=True, cache=True)
+def any_at_home(boards, words):
+    """Whether any of N boards is `_at_home`. words: the same as `int32[N, 13]`."""
+    i = 0
+    while i < len(boards) and not (_nothing_outside(words, i) and _at_home(boards[i])):
+        i += 1
+    return i < len(boards)
+
+
+@njit(nogil=True, cache=True)
+def _race(board, mars, binomials, off, first, chances):
+    """The chances of a race of sides that do not look at each other, `float64[4]`: row 0 wins single, mars, loses so.
+
+    off, first: as `one_sided` makes them. mars: whether there is any.
+    """
+    checkers = 0
+    for slot in range(26):
+        checkers += board[0, slot]
+    most = off.shape[1]
+    my_rank = _rank(board[0], 6, 15, checkers - 15, binomials)
+    his_rank = _rank(board[1], 6, 15, checkers - 15, binomials)
+    my_off = off[my_rank]
+    his_off = off[his_rank]
+    my_first = first[my_rank]
+    his_first = first[his_rank]
+    mine_on = 1.0
+    his_on = 1.0
+    mine_none = 1.0 if mars and board[0, 0] == 0 else 0.0
+    his_none = 1.0 if mars and board[1, 0] == 0 else 0.0
+    for k in range(4):
+        chances[k] = 0
+    # Row 0 is off with its roll n: row 1 has had n - 1. Row 1 is off with its roll n: row 0 has had n.
+    for n in range(1, most):
+        chances[0] += my_off[n] * (his_on - his_none)
+        chances[1] += my_off[n] * his_none
+        mine_on = max(mine_on - my_off[n], 0.0)
+        if mine_none > 0:
+            mine_none = min(max(mine_none - my_first[n], 0.0), mine_on)
+        chances[2] += his_off[n] * (mine_on - mine_none)
+        chances[3] += his_off[n] * mine_none
+        his_on = max(his_on - his_off[n], 0.0)
+        if his_none > 0:
+            his_none = min(max(his_none - his_first[n], 0.0), his_on)
+        if mine_on * his_on < NEVER:
+            break
+    total = chances[0] + chances[1] + chances[2] + chances[3]
+    for k in range(4):
+        chances[k] /= total
+
+
+@njit(nogil=True, cache=True)
+def races(boards, mars, binomials, off, first, answers):
+    """answers[i] = the chances of the six classes by the one-sided tables. boards: all `_at_home`."""
+    chances = np.empty(4)
+    for i in range(len(boards)):
+        _race(boards[i], mars, binomials, off, first, chances)
+        answers[i] = 0
+        answers[i, 0] = chances[0]
+        answers[i, 1] = chances[1]
+        answers[i, 3] = chances[2]
+        answers[i, 4] = chances[3]
+
+
+@njit(nogil=True, cache=True)
+def look_up(boards, words, mars, checkers, binomials, off, first, most, sides, win, points, answers, values, known):
+    """Put what the tables say into the rows of boards that are `_at_home`, and mark them.
+
+    Two-sided tables, of `sides` sides of up to `most` checkers, where they cover a board, one-sided ones elsewhere.
+    words: as in `any_at_home`. answers: `float32[N, 6]`, values: `float32[N]`; known: `bool[N]`, filled.
+    """
+    chances = np.empty(4)
+    for i in range(len(boards)):
+        board = boards[i]
+        known[i] = _nothing_outside(words, i) and _at_home(board)
+        if not known[i]:
+            continue
+        fewest = min(board[0, 0], board[1, 0])
+        if fewest >= checkers - most and (fewest > 0 or not mars):
+            at = _rank(board[0], 6, most, checkers - most, binomials) * sides
+            at += _rank(board[1], 6, most, checkers - most, binomials)
+            chances[0] = win[at]
+            chances[1] = 0
+            chances[2] = 1 - chances[0]
+            chances[3] = 0
+        else:
+            _race(board, mars, binomials, off, first, chances)
+        answers[i] = 0
+        answers[i, 0] = chances[0]
+        answers[i, 1] = chances[1]
+        answers[i, 3] = chances[2]
+        answers[i, 4] = chances[3]
+        values[i] = chances[0] * points[0] + chances[1] * points[1] + chances[2] * points[3] + chances[3] * points[4]

@@ -1,7 +1,7 @@
 """Sides as numbers: the multisets of a side's slots, each with its rank, and back."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -19,20 +19,27 @@ _BINOMIALS = np.array([[comb(n, k) for k in range(MAX_CHECKERS + 2)] for n in ra
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The sides with up to `checkers` checkers on slots 1 to `top`, the others off.
-
-    rows: `int8[sides, 26]`, the side of each rank. Rank 0 has all off.
-    """
+    """The sides with up to `checkers` checkers on slots 1 to `top`, the others off. Rank 0 has all off."""
 
     checkers: int
     top: int
-    rows: NDArray[np.int8]
     binomials: NDArray[np.int64]
 
     @property
     def sides(self) -> int:
         """How many sides there are."""
-        return len(self.rows)
+        return comb(self.checkers + self.top, self.top)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int8]:
+        """The side of each rank, `int8[sides, 26]`."""
+        # With the last slot leading, lexicographic order is the colexicographic order of ranks.
+        multisets = combinations_with_replacement(range(self.top + 1), self.checkers)
+        slots = np.array(sorted(tuple(reversed(slots)) for slots in multisets), dtype=np.int64)
+        rows = np.zeros((len(slots), SLOTS), dtype=np.int8)
+        np.add.at(rows, (np.arange(len(slots))[:, None], slots), 1)
+        rows.flags.writeable = False
+        return rows
 
     def ranks(self, boards: Boards, side: int) -> NDArray[np.int64]:
         """The rank of row `side` of each board, `int64[N]`.
@@ -57,13 +64,7 @@ class Ranking:
 @lru_cache(maxsize=8)
 def ranking(checkers: int, top: int) -> Ranking:
     """All sides of `checkers` checkers on slots 0 to `top` and their ranks."""
-    # With the last slot leading, lexicographic order is the colexicographic order of ranks.
-    multisets = sorted(tuple(reversed(slots)) for slots in combinations_with_replacement(range(top + 1), checkers))
-    slots = np.array(multisets, dtype=np.int64)
-    rows = np.zeros((len(slots), SLOTS), dtype=np.int8)
-    np.add.at(rows, (np.arange(len(slots))[:, None], slots), 1)
-    rows.flags.writeable = False
-    return Ranking(checkers, top, rows, _BINOMIALS)
+    return Ranking(checkers, top, _BINOMIALS)
 
 
 assert OFF == 0

@@ -32,15 +32,15 @@ from nardy_ai.boards import BAR, FACING, HEAD, OFF, SLOTS, checked_boards, pip_c
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.errors import RulesError
 from nardy_ai.exact import kernels
-from nardy_ai.exact.bearoff import CubeValues
+from nardy_ai.exact.bearoff import CubeValues, offered
 from nardy_ai.exact.cache import Note, Tables, kept
 from nardy_ai.exact.ranking import Ranking, ranking
 from nardy_ai.movegen.generate import expand
 from nardy_ai.rules import RuleSet, rules_to_dict
 
 __all__ = [
-    "MOST_CHECKERS", "CubeSolution", "Progress", "Solution", "Sweep", "check_solvable", "few_checkers", "load_solution",
-    "solve", "solve_cube",
+    "MOST_CHECKERS", "CubeSolution", "Progress", "Solution", "Sweep", "check_solvable", "few_checkers",
+    "load_cube_solution", "load_solution", "solve", "solve_cube",
 ]  # fmt: skip
 
 MOST_CHECKERS = 3
@@ -126,20 +126,19 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class CubeSolution:
-    """A game solved with the money cube. no_double, best: `float32[P, 3]` as in `CubeValues`, by the pair of sides."""
+    """A game solved with the money cube. no_double: `float32[P, 3]` as in `CubeValues`, by the pair of sides."""
 
     rules: RuleSet
     jacoby: bool
     beavers: bool
     no_double: NDArray[np.float32]
-    best: NDArray[np.float32]
     effort: Effort
     change: float
 
     def values(self, boards: ArrayLike) -> CubeValues:
         """What boards are worth with the cube at 1, not yet rolled nor doubled. Raises BoardError."""
         at = _sides(self.rules).pairs(checked_boards(boards, self.rules.checkers))
-        return CubeValues(self.no_double[at], self.best[at])
+        return offered(self.no_double[at], beavers=self.beavers)
 
 
 def few_checkers(rules: RuleSet, checkers: int) -> RuleSet:
@@ -221,7 +220,31 @@ def solve_cube(
             rolled = np.empty((len(rows), 3))
             kernels.follow_replies(replies[rows.start : rows.stop], values, ROLL_WEIGHTS, rolled)
             no_double[game.order[rows.start : rows.stop]] = rolled
-    return CubeSolution(rules, jacoby, beavers, no_double, values.astype(np.float32), effort, change)
+    return CubeSolution(rules, jacoby, beavers, no_double, effort, change)
+
+
+def load_cube_solution(
+    rules: RuleSet,
+    *,
+    jacoby: bool,
+    beavers: bool,
+    workers: int = 2,
+    progress: Progress | None = None,
+    note: Note | None = None,
+) -> CubeSolution:
+    """`solve_cube` from the user's cache folder, or solved and put there, as `load_solution` does. Raises RulesError.
+
+    Hyper nardy takes half an hour to an hour of one core and 3 GiB the first time.
+    """
+    check_solvable(rules)
+    facts = {"game": _facts(rules), "cube": {"growth": 2, "jacoby": jacoby, "beavers": beavers}}
+
+    def make() -> Tables:
+        solution = solve_cube(rules, jacoby=jacoby, beavers=beavers, workers=workers, progress=progress)
+        return _packed_cube(solution)
+
+    tables = kept(f"cube-{_key(facts)}", facts, make, note=note)
+    return _unpacked_cube(tables, rules, jacoby=jacoby, beavers=beavers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,12 +408,9 @@ def _kept_classes(rules: RuleSet) -> NDArray[np.int64]:
 def _packed(solution: Solution) -> Tables:
     """A solution as arrays without the pairs of sides that are no boards."""
     order = np.sort(_Game.of(solution.rules).order)
-    table = solution.table[order][:, _kept_classes(solution.rules)]
-    effort = solution.effort
     return {
-        # By class, and by byte of each number: alike bytes lie side by side and are pressed better.
-        "chances": np.ascontiguousarray(table.T).view(np.uint8).reshape(-1, 4).T.copy(),
-        "effort": np.array([effort.boards, effort.sweeps, effort.follow_ups], dtype=np.int64),
+        "chances": _split(solution.table[order][:, _kept_classes(solution.rules)]),
+        "effort": _effort_array(solution.effort),
         "ends": np.array([solution.change, solution.longest]),
     }
 
@@ -398,16 +418,53 @@ def _packed(solution: Solution) -> Tables:
 def _unpacked(tables: Tables, rules: RuleSet) -> Solution:
     game = _Game.of(rules)
     order, over, kept_classes = np.sort(game.order), game.over(), _kept_classes(rules)
-    chances = np.ascontiguousarray(tables["chances"].T).view(np.float32).reshape(len(kept_classes), len(order))
+    chances = _joined(tables["chances"], len(kept_classes))
     table = np.zeros((game.sides.sides**2, oc.class_count(rules)), dtype=np.float32)
     for k, column in zip(kept_classes, chances, strict=True):
         table[order, k] = column
     last = np.flatnonzero(oc.ever_possible(rules))[-1]
     table[order, last] = np.maximum(1 - chances.sum(axis=0, dtype=np.float64), 0)
     table[over] = oc.final_outcomes(game.sides.boards(over), rules)
-    boards, sweeps, follow_ups = (int(number) for number in tables["effort"])
     change, longest = (float(number) for number in tables["ends"])
-    return Solution(rules, table, Effort(boards, sweeps, follow_ups), change, longest)
+    return Solution(rules, table, _effort(tables["effort"]), change, longest)
+
+
+def _packed_cube(solution: CubeSolution) -> Tables:
+    """As `_packed`; `best` follows from `no_double`."""
+    order = np.sort(_Game.of(solution.rules).order)
+    return {
+        "no_double": _split(solution.no_double[order]),
+        "effort": _effort_array(solution.effort),
+        "ends": np.array([solution.change]),
+    }
+
+
+def _unpacked_cube(tables: Tables, rules: RuleSet, *, jacoby: bool, beavers: bool) -> CubeSolution:
+    game = _Game.of(rules)
+    no_double = game.first_values(states=3, jacoby=jacoby).astype(np.float32)  # right where a game is over
+    order = np.sort(game.order)
+    for state, column in enumerate(_joined(tables["no_double"], 3)):
+        no_double[order, state] = column
+    return CubeSolution(rules, jacoby, beavers, no_double, _effort(tables["effort"]), float(tables["ends"][0]))
+
+
+def _split(table: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """`float32[N, C]` by column and by byte of each number, `uint8[4, C * N]`: alike bytes are pressed better."""
+    return np.ascontiguousarray(table.T).view(np.uint8).reshape(-1, 4).T.copy()
+
+
+def _joined(pressed: NDArray[np.uint8], columns: int) -> NDArray[np.float32]:
+    """The way back from `_split`: `float32[C, N]`."""
+    return np.ascontiguousarray(pressed.T).view(np.float32).reshape(columns, -1)
+
+
+def _effort_array(effort: Effort) -> NDArray[np.int64]:
+    return np.array([effort.boards, effort.sweeps, effort.follow_ups], dtype=np.int64)
+
+
+def _effort(array: NDArray[np.int64]) -> Effort:
+    boards, sweeps, follow_ups = (int(number) for number in array)
+    return Effort(boards, sweeps, follow_ups)
 
 
 assert OFF == 0  # rank 0 has all off

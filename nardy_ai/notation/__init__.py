@@ -14,7 +14,7 @@ from nardy_ai.notation.gnubg_id import MATCH_ID_LENGTH, POSITION_ID_LENGTH, read
 from nardy_ai.notation.ogid import CUBE_FIELD, read_ogid, write_ogid
 from nardy_ai.notation.plays import Move, format_play, ordered_moves, parse_play
 from nardy_ai.notation.position import Position, check_position
-from nardy_ai.notation.text import START_WORDS, read_text, write_text
+from nardy_ai.notation.text import START_WORDS, board_text, read_text, write_text
 from nardy_ai.notation.xgid import read_xgid, write_xgid
 from nardy_ai.rules import RuleSet
 
@@ -22,6 +22,7 @@ __all__ = [
     "FORMATS",
     "Move",
     "Position",
+    "board_text",
     "check_position",
     "draw_board",
     "format_play",

@@ -252,7 +252,7 @@ def _answered(
 def _judged(
     judge: Judge, questions: Sequence[Question], places: Sequence[int], workers: int, stop: Callable[[], bool] | None
 ) -> Iterator[tuple[Sequence[int], Sequence[Answer]]]:
-    """Parts of the questions at `places` with their answers, as they are ready, until it is stopped."""
+    """Parts of the questions at `places` with their answers, as they are ready; once stopped, those that are begun."""
     parts: list[list[int]] = []
     for kind in (PlayQuestion, CubeQuestion):
         of_kind = [i for i in places if isinstance(questions[i], kind)]
@@ -268,7 +268,10 @@ def _judged(
         waiting: dict[Future[Sequence[Answer]], list[int]] = {}
         rest = iter(parts)
         try:
-            while not (stop is not None and stop()):
+            while True:
+                if stop is not None and stop():
+                    rest = iter(())
+                    waiting = {future: part for future, part in waiting.items() if not future.cancel()}
                 for part in rest:
                     waiting[pool.submit(answer, part)] = part
                     if len(waiting) > workers:

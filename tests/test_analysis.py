@@ -335,6 +335,16 @@ def test_whether_a_cube_is_in_play(text, rules, options, expected):
     assert cube_is_in_play(record_of(text), find_rules(rules), find_match_options(options)) == expected
 
 
+@pytest.mark.parametrize(("length", "jacoby"), [(0, True), (5, False)])
+def test_jacoby_of_the_rules_holds_in_money_play(bots, length, jacoby):
+    record = record_of("1) 31: 8/5 6/5    52: 13/8 24/22", length=length)
+    options = MatchOptions(cube="geometric", jacoby=True)
+
+    decisions = decisions_of(analyse(record, bots["short"], options=options))
+
+    assert {one.position.jacoby for one in decisions} == {jacoby}
+
+
 def test_cube_limit_of_one_means_no_cube():
     record = replace(record_of("1) 31: 8/5 6/5"), tags=(("CubeLimit", "1"),))
     assert not cube_is_in_play(record, SHORT, MatchOptions(cube="geometric"))

@@ -189,6 +189,14 @@ def test_damage_is_named_with_its_line_and_the_rest_is_kept(body, fault):
     assert record.games[-1].actions == (Turn(0, (4, 2), moves("8/4 6/4")),)
 
 
+def test_lost_blanks_in_the_first_row_are_mended():
+    """As pasted from a page: the right player begins, the left plays in row 2."""
+    record = read("3 point match\nGame 1\nA : 0 B : 0\n1) 31: 8/5 6/5\n2) 42: 8/4 6/4 61: 13/7 8/7\n")
+
+    assert [action.side for action in record.games[0].actions] == [1, 0, 1]
+    assert [fault.line for fault in record.faults] == [4]
+
+
 def test_long_line_is_left_out_at_once():
     record = read(f"3 point match\nGame 1\n{'a: 1  ' * 30000}\nA : 0   B : 0\n1) 31: 8/5 6/5\n")
 
@@ -500,12 +508,26 @@ def test_illegal_play_onto_a_closed_point_is_not_carried_out():
 
 
 def test_missing_turn_is_a_fault_and_play_goes_on():
-    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31: 8/5 6/5\n2) 42: 8/4 6/4\n")
+    record = read(
+        "3 point match\nGame 1\nA : 0   B : 0\n1) 31: 8/5 6/5   61: 13/7 8/7\n2) 42: 8/4 6/4\n3) 21: 6/4 5/4\n"
+    )
 
     game = replay_match(record, SHORT)[0]
 
-    assert [str(fault) for fault in game.faults] == ["line 5: row 2: A plays twice in a row; a turn is missing"]
-    assert game.moments[1].position.board[0, 5] == 2
+    assert [str(fault) for fault in game.faults] == ["line 6: row 3: A plays twice in a row; a turn is missing"]
+    assert game.moments[-1].position.board[0, 5] == 2
+
+
+def test_board_says_who_has_won_and_the_file_how_much():
+    """B bears its last checker off, and the file has A win."""
+    record = read(
+        '0 point match\nGame 1\nA : 0   B : 0\n; [Position "1:1 / 6:3"]\n1)               21: 1/0\nWins 2 points\n'
+    )
+
+    (game,) = replay_match(record, SHORT)
+
+    assert (game.winner, game.points) == (1, 2)
+    assert "written is that A wins 2, on the board B wins 1" in str(game.faults[0])
 
 
 def test_play_that_is_not_written_is_the_one_that_fits_what_follows():

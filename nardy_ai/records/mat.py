@@ -10,7 +10,7 @@ own text. What is not understood is a fault with its line; the rest is read on.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nardy_ai.errors import NardyError, NotationError
 from nardy_ai.notation import Move, parse_play, read_position, write_position
@@ -241,6 +241,8 @@ class _Reader:
 
     def _close(self) -> None:
         game = self._open
+        if game is not None:
+            self._mend_first_row(game)
         if game is not None and (game.named or game.actions or game.winner is not None):
             self._games.append(
                 GameRecord(
@@ -255,6 +257,16 @@ class _Reader:
         elif game is not None:
             self._fault(game.line, f"game {game.number} is empty")
         self._open = None
+
+    def _mend_first_row(self, game: _OpenGame) -> None:
+        """Where blanks were lost, who begins in the right column seems to stand in the left, before the left's turn."""
+        if len(game.actions) < 2:
+            return
+        first, second = game.actions[:2]
+        alone = isinstance(first, Turn) and first.line != second.line and first.side == second.side
+        if alone and first.side == int(game.flipped):
+            game.actions[0] = replace(first, side=1 - first.side)
+            self._fault(first.line, "the only entry of the first row is taken to be that of the right column")
 
     def _score_so_far(self) -> tuple[int, int]:
         scores = [0, 0]

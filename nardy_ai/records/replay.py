@@ -302,7 +302,7 @@ class _Table:
         self._winner, self._points, self._ending = winner, points, ending
 
     def _settle(self) -> None:
-        """Compare the end on the board with what is written, which holds where the two differ."""
+        """Compare the end on the board with what is written: the board says who wins, and the file how much."""
         game = self._game
         if game.winner is None:
             if self._winner is None:
@@ -318,7 +318,7 @@ class _Table:
                 f"game {game.number}: written is that {self._names[game.winner]} wins {game.points},"
                 f" on the board {self._names[self._winner]} wins {self._points}",
             )
-        self._end(game.winner, game.points, self._ending)
+        self._end(self._winner, game.points, self._ending)
 
 
 def _fitting(legal: Sequence[Play], later: Sequence[Turn], side: int, rules: RuleSet) -> list[Play]:

@@ -109,10 +109,10 @@ def analyse(
     """Judge every play, every cube action and every roll of a record by a bot.
 
     source: what to call the file. options: of the rule set, for how games open and the cube grows, and for Jacoby and
-    beavers in money play, which also hold if the file says so. cube: None
-    leaves it to `cube_is_in_play`. cache: the file in which answers are looked for and kept. workers: threads; they
-    change the time and nothing else. stop: asked after every few questions; once it says yes, the decisions judged by
-    then make the analysis. Raises BotError, CubeError.
+    beavers in money play, which also hold if the file says so. cube: None leaves it to `cube_is_in_play`. cache: the
+    file in which answers are looked for and kept. workers: threads; they change the time and nothing else. stop: asked
+    after every few questions; once it says yes, the decisions judged by then make the analysis. Raises BotError,
+    CubeError.
     """
     if workers < 1:
         raise NardyError(f"workers = {workers}; expected 1 or more")

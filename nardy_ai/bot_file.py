@@ -2,8 +2,8 @@
 
 Tensors: the arrays of `Weights`, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes` `float32[G, K]`,
 positions with the answers that were right when the file was written. Metadata, all text: `format`, `version`, `rules`
-and `card` as JSON, `features`, and `digest`, the SHA-256 of everything else. All of it is checked when a file is
-loaded.
+and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), and `digest`, the SHA-256 of everything
+else. All of it is checked when a file is loaded.
 """
 
 import json
@@ -18,13 +18,16 @@ from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import find_features
+from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
 FORMAT = "nardy_ai bot"
 VERSION = "1"
+EARLY_PHASES = "race-1"
 TOLERANCE = 1e-5
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
+_ALWAYS = tuple(name for name in _WEIGHTS if name != "reals")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
         "version": VERSION,
         "rules": json.dumps(rules_to_dict(network.rules), ensure_ascii=False),
         "features": network.features.name,
+        "phases": network.phases.name,
         "card": json.dumps(card, ensure_ascii=False),
     }
     write_tensors(path, arrays, texts, check=read_bot)
@@ -65,7 +69,7 @@ def read_bot(path: Path) -> BotFile:
         raise BotError(f"{path}: is no bot file of nardy_ai")
     if metadata.get("version") != VERSION:
         raise BotError(f"{path}: has format version {metadata.get('version')}; this program reads {VERSION}")
-    missing = [name for name in (*_WEIGHTS, "golden.boards", "golden.outcomes") if name not in arrays]
+    missing = [name for name in (*_ALWAYS, "golden.boards", "golden.outcomes") if name not in arrays]
     missing += [name for name in ("rules", "features", "card", "digest") if name not in metadata]
     if missing:
         raise BotError(f"{path}: lacks {', '.join(missing)}")
@@ -76,7 +80,9 @@ def read_bot(path: Path) -> BotFile:
             raise BotError(f"card {metadata['card']!r}; expected a table")
         features = find_features(metadata["features"])
         _check_golden(arrays["golden.boards"], rules)
-        network = Network(path.stem, rules, features, Weights(**{name: arrays[name] for name in _WEIGHTS}))
+        phases = find_phases(metadata.get("phases", EARLY_PHASES))
+        arrays.setdefault("reals", np.empty((0, 0), dtype=np.float32))
+        network = Network(path.stem, rules, features, Weights(**{name: arrays[name] for name in _WEIGHTS}), phases)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BotError(f"{path}: {error}") from error
     answers = network.outcomes(arrays["golden.boards"])

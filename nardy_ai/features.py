@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nardy_ai.boards import FACING, SLOTS, Boards
 from nardy_ai.errors import BotError
 from nardy_ai.rules import RuleSet
+from nardy_ai.tactics import TACTICS, tactics
 
 LEVELS = 16
 STEPS = np.array([[n >= 1, n >= 2, n >= 3, n >= 4, n >= 5, max(n - 5, 0) / 4] for n in range(LEVELS)], dtype=np.float32)
@@ -29,12 +30,16 @@ _Extra = Callable[[Boards, NDArray[np.int64], int, NDArray[np.int8]], None]
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """`name` with its version; `extra` slots behind the 52 counts, filled by `fill` (none if None)."""
+    """`name` with its version; `extra` slots behind the 52 counts, filled by `fill` (none if None).
+
+    reals: how many real numbers the network sees besides the slots; `tactics` makes them.
+    """
 
     name: str
     extra: int
     fill: _Extra | None
     summary: str
+    reals: int = 0
 
     @property
     def slots(self) -> int:
@@ -50,6 +55,10 @@ class FeatureSet:
         answers[:, :COUNTS] = counts
         self.fill(boards, FACING[rules.board], rules.closed_by, answers)
         return answers
+
+    def real_inputs(self, boards: Boards, rules: RuleSet) -> NDArray[np.float32]:
+        """`float32[N, R]`, R = `reals`."""
+        return tactics(boards, rules) if self.reals else np.empty((len(boards), 0), dtype=np.float32)
 
 
 @njit(nogil=True, cache=True)
@@ -128,6 +137,7 @@ FEATURE_SETS = {
     for entry in (
         FeatureSet("counts-1", 0, None, "the 52 counts: off, points and bar of both sides"),
         FeatureSet("blocks-1", 2 * BLOCK_SLOTS, _fill_blocks, "the counts, and each side's blocks and whom they hold"),
+        FeatureSet("tactics-1", 0, None, "the counts; shots, primes, escapes and mobility of both sides", TACTICS),
     )
 }
 

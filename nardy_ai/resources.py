@@ -13,6 +13,7 @@ _PACKAGE = Path(__file__).resolve().parent
 CONFIG_SUFFIX = ".toml"
 CHECKPOINT_SUFFIX = ".safetensors"
 CARD_SUFFIX = ".md"
+RECIPES = "configs/recipes"
 
 
 def find_config(name: str) -> Path:
@@ -21,6 +22,19 @@ def find_config(name: str) -> Path:
     if name not in found:
         raise ConfigError(f"unknown config {name!r}{_hint(name, found)}")
     return found[name]
+
+
+def find_recipe(name: str) -> Path:
+    """The file of a shipped recipe, such as `short`. Raises ConfigError for an unknown name."""
+    found = _files(RECIPES, CONFIG_SUFFIX)
+    if name not in found:
+        raise ConfigError(f"unknown recipe {name!r}{_hint(name, found)}")
+    return found[name]
+
+
+def recipe_names() -> list[str]:
+    """The names of the shipped recipes, sorted."""
+    return sorted(_files(RECIPES, CONFIG_SUFFIX))
 
 
 def find_checkpoint(name: str) -> Path | None:

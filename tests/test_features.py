@@ -135,5 +135,5 @@ def test_encoding_is_a_thermometer():
 
 
 def test_unknown_features_are_refused_with_the_known_ones():
-    with pytest.raises(BotError, match=r"unknown features 'counts'; expected one of counts-1, blocks-1"):
+    with pytest.raises(BotError, match=r"unknown features 'counts'; expected one of counts-1, blocks-1, tactics-1"):
         find_features("counts")

@@ -15,6 +15,7 @@ from nardy_ai.evaluators.network import _ROWS, Network, Weights, _exponentials
 from nardy_ai.evaluators.protocol import Evaluator
 from nardy_ai.features import FEATURE_SETS, find_features
 from nardy_ai.movegen.generate import Afterstates, afterstates
+from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet, find_rules, preset_names, start_boards
 
 SHORT = find_rules("short")
@@ -45,14 +46,13 @@ def plays_of(rules: RuleSet, n: int = BOARDS) -> Afterstates:
 
 
 def torch_outcomes(network: Network, boards: Boards) -> np.ndarray:
-    torch = pytest.importorskip("torch", reason="only training needs torch")
+    pytest.importorskip("torch", reason="only training needs torch")
     from nardy_ai.train.config import NetworkConfig
     from nardy_ai.train.learner import TorchNetwork
 
-    twin = TorchNetwork(network.rules, NetworkConfig(network.features.name, UNITS, HIDDEN), seed=1)
-    with torch.no_grad():
-        for entry in fields(Weights):
-            getattr(twin, entry.name).copy_(torch.from_numpy(getattr(network.weights, entry.name)))
+    shape = NetworkConfig(network.features.name, UNITS, HIDDEN, network.phases.name)
+    twin = TorchNetwork(network.rules, shape, seed=1)
+    twin.take(network.weights)
     return twin.outcomes(boards)
 
 
@@ -259,11 +259,11 @@ def test_weights_of_another_shape_or_type_are_refused(name: str, change):
 @pytest.mark.parametrize("name", [entry.name for entry in fields(Weights)])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_no_numbers_are_refused(name: str, value: float):
-    weights = random_weights(SHORT)
+    weights = random_weights(SHORT, "tactics-1")
     getattr(weights, name).flat[-1] = value
 
     with pytest.raises(BotError, match=f"weights {name} hold values that are no finite numbers"):
-        Network("wrong", SHORT, find_features("counts-1"), weights)
+        Network("wrong", SHORT, find_features("tactics-1"), weights, find_phases("zones-1"))
 
 
 def test_first_layer_that_is_no_table_is_refused():
@@ -274,6 +274,10 @@ def test_first_layer_that_is_no_table_is_refused():
 def test_weights_for_other_features_or_classes_are_refused():
     with pytest.raises(BotError, match="weights first are"):
         Network("wrong", SHORT, find_features("blocks-1"), random_weights(SHORT))
+    with pytest.raises(BotError, match="weights reals are"):
+        Network("wrong", SHORT, find_features("tactics-1"), random_weights(SHORT))
+    with pytest.raises(BotError, match="weights second are"):
+        Network("wrong", SHORT, find_features("counts-1"), random_weights(SHORT), find_phases("zones-1"))
     with pytest.raises(BotError, match="weights third are"):
         Network("wrong", find_rules("long-left"), find_features("counts-1"), random_weights(SHORT))
 
@@ -283,8 +287,17 @@ def test_units_that_the_kernel_cannot_take_are_refused():
     narrow = replace(weights, second=weights.second[:, :6], second_bias=weights.second_bias[:, :6])
     narrow = replace(narrow, third=weights.third[:, :, :6])
 
-    with pytest.raises(BotError, match="48 and 6 units; expected multiples of 16 and of 4"):
+    with pytest.raises(BotError, match="64 and 6 units; expected multiples of 16 and of 4"):
         Network("wrong", SHORT, find_features("counts-1"), narrow)
+
+
+@pytest.mark.parametrize("seeing", [0, 8, 128])
+def test_units_that_see_no_real_inputs_or_are_not_there_are_refused(seeing: int):
+    weights = random_weights(SHORT, "tactics-1")
+    changed = replace(weights, reals=np.zeros((len(weights.reals), seeing), dtype=np.float32))
+
+    with pytest.raises(BotError, match=f"{seeing} of 64 units see the 24 real inputs"):
+        Network("wrong", SHORT, find_features("tactics-1"), changed, find_phases("zones-1"))
 
 
 def test_network_is_an_evaluator():

@@ -21,6 +21,9 @@ from nardy_ai.errors import NardyError
 
 COMMANDS = {
     "train": "train a bot by self-play",
+    "label": "let a teacher say how positions of self-play will end",
+    "fit": "fit a network to labels",
+    "recipe": "go through a chain of stages from nothing to a bot",
     "evaluate": "say how a position will end, or rank the plays of a roll",
     "cube": "say whether to double, and whether to take",
     "rollout": "play a position to its end many times, or compare plays that way",

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 
 
@@ -24,3 +25,8 @@ def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), in
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print((" " * indent + "  ".join(cells)).rstrip())
+
+
+def say(text: str) -> None:
+    """A line on stderr, where what is no result goes."""
+    print(text, file=sys.stderr, flush=True)

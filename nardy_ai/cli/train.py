@@ -1,19 +1,20 @@
 """`nardy train CONFIG --run FOLDER`: train a bot by self-play; `nardy train --resume FOLDER` takes up a stopped run."""
 
 import argparse
-import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.config_options import add_config_options, given_options
+from nardy_ai.cli.output import say
+from nardy_ai.cli.stopping import interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.resources import config_names, find_config
-from nardy_ai.train.config import TrainConfig, option_fields, read_config
+from nardy_ai.train.config import TrainConfig, read_config
 
 if TYPE_CHECKING:
     from nardy_ai.train.loop import Run, Watcher
@@ -35,24 +36,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", choices=("auto", "cpu", "cuda"), default="auto", help="where the network learns (default: auto)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    options = parser.add_argument_group("options of the config, each overrides its file")
-    for name, entry in option_fields().items():
-        default = ",".join(entry.default) if isinstance(entry.default, tuple) else entry.default
-        text = f"{entry.metadata['help']} (default: {default})"
-        options.add_argument(f"--{name}", dest=f"option {name}", metavar="VALUE", help=text.replace("%", "%%"))
+    add_config_options(parser, TrainConfig())
 
 
 def run(args: argparse.Namespace) -> int:
     """Train to the end, or until interrupted; the state is saved either way."""
     began = time.monotonic()
-    overrides = {name: given for name in option_fields() if (given := getattr(args, f"option {name}")) is not None}
+    overrides = given_options(args, TrainConfig)
     if args.resume is not None:
         if args.config is not None or args.run is not None or overrides:
             raise ConfigError("--resume takes up a run as it was; it goes with --device and --quiet only")
         from nardy_ai.train import loop
 
         training = loop.Run.resumed(Path(args.resume), device=args.device)
-        _say(f"resuming {args.resume} at {training.games:,} of {training.config.games:,} games")
+        say(f"resuming {args.resume} at {training.games:,} of {training.config.games:,} games")
     elif args.config is not None:
         config = _config(args.config, overrides)
         folder = Path(args.run or Path("runs") / Path(args.config).stem)
@@ -63,19 +60,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         raise ConfigError(f"no config given; expected one of {', '.join(config_names())}, a TOML file, or --resume")
     config = training.config
-    _say(f"rules {training.rules.name}, {config.games:,} games, learner on {training.device.type}, seed {config.seed}")
+    say(f"rules {training.rules.name}, {config.games:,} games, learner on {training.device.type}, seed {config.seed}")
     if config.self_check and config.games >= LONG_RUN and training.games == 0:
         _self_check(config, args.device)
     watcher = loop.Watcher()
     if training.progress >= 1:
-        _say(f"nothing left to do: {training.games:,} of {config.games:,} games are played")
-    with compile_notice(), _interruptible(watcher), _progress(training, watcher, quiet=args.quiet):
+        say(f"nothing left to do: {training.games:,} of {config.games:,} games are played")
+    with compile_notice(), interruptible(watcher), _progress(training, watcher, quiet=args.quiet):
         result = training.train(watcher)
     _plot(training.folder)
     state = "done" if result.finished else f"stopped, resume with: nardy train --resume {training.folder}"
     rate = training.games / training.seconds if training.seconds else 0.0
     seconds = time.monotonic() - began
-    _say(f"{state}; {result.games:,} games, {rate:,.0f} a second with learning, {seconds:.0f} s in all")
+    say(f"{state}; {result.games:,} games, {rate:,.0f} a second with learning, {seconds:.0f} s in all")
     print(result.bot)
     return 0 if result.finished else 130
 
@@ -89,31 +86,13 @@ def _self_check(config: TrainConfig, device: str) -> None:
     from nardy_ai.train.self_check import self_check
 
     began = time.monotonic()
-    _say("checking that learning works ...")
+    say("checking that learning works ...")
     with compile_notice():
         faults = list(self_check(config, device=device))
     for fault in faults:
-        _say(f"WARNING: {fault}")
+        say(f"WARNING: {fault}")
     if not faults:
-        _say(f"learning works ({time.monotonic() - began:.0f} s)")
-
-
-@contextmanager
-def _interruptible(watcher: "Watcher") -> Iterator[None]:
-    """The first Ctrl-C (or TERM) asks the run to stop and save; the second ends it at once."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if watcher.stop:
-            raise KeyboardInterrupt
-        watcher.stop = True
-        _say("\nstopping after this stretch, then saving; once more to stop at once")
-
-    before = {kind: signal.signal(kind, stop) for kind in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
+        say(f"learning works ({time.monotonic() - began:.0f} s)")
 
 
 @contextmanager
@@ -151,7 +130,3 @@ def _plot(folder: Path) -> None:
     from nardy_ai.train.plot import plot_run
 
     plot_run(folder / METRICS_FILE, folder / PLOT_FILE)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -1,13 +1,13 @@
 """The network and its fast path: everything a trained bot computes, in this one file.
 
-A network is a first layer shared by all positions and one small head for each phase (contact, race):
+A network is a first layer shared by all positions and one small head for each phase of the game (`phases`):
 inputs -> H units -> O units -> K classes, rectified linear, softmax over the classes that are still possible.
 Its inputs are slots of small whole numbers (`features`), so the first layer folds into a table of rows, one for
 each slot and value, and
 
 1. a parent's sum is made once, in the view of the side that rolls next;
 2. each sibling adds the rows of the few slots in which it differs;
-3. the O units of four positions at a time are made in registers (16 sums in flight);
+3. the O units of eight positions at a time are made in registers (`vectors`);
 4. classes, softmax and points follow, all in one compiled function without temporaries of batch size.
 
 Rows of the table are `int32` in units of a power of two small enough that no sum overflows, so sums are exact: a
@@ -27,13 +27,15 @@ from nardy_ai.boards import CONTRARY, SLOTS, Boards, checked_boards, swap_sides
 from nardy_ai.errors import BoardError, BotError
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
-from nardy_ai.movegen.kernels import lowest_bit
+from nardy_ai.movegen.kernels import highest_bit, lowest_bit
+from nardy_ai.phases import PhaseSet, find_phases
 from nardy_ai.rules import RuleSet
+from nardy_ai.vectors import LANES, PRODUCT_ROWS, add_product_of_16, add_product_of_32, bytes_differ, bytes_with
 
-PHASES = ("contact", "race")
 UNIT_MULTIPLE = 16
 _ROWS = 64
-_REORDER = {"reassoc", "contract", "nsz", "arcp"}
+_DEPTH = 128
+_POINTS_AND_BAR = 0x3FFFFFE
 _BARRED = np.float32(-1e30)
 _SCORING = {"oin": 0, "oin_mars": 1, "oin_mars_koks": 2, "checkers_left": 3}
 
@@ -52,7 +54,7 @@ class Weights:
     """Trained numbers, `float32`. P phases, S slots, F steps, H and O units, K classes.
 
     first `[S * F, H]`, first_bias `[H]`, second `[P, O, H]`, second_bias `[P, O]`, third `[P, K, O]`,
-    third_bias `[P, K]`.
+    third_bias `[P, K]`; reals `[R, V]`: what the last V units see of the R real inputs that some feature sets have.
     """
 
     first: NDArray[np.float32]
@@ -61,11 +63,13 @@ class Weights:
     second_bias: NDArray[np.float32]
     third: NDArray[np.float32]
     third_bias: NDArray[np.float32]
+    reals: NDArray[np.float32]
 
-    def check(self, features: FeatureSet, classes: int) -> None:
+    def check(self, features: FeatureSet, phases: int, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
         units = self.first.shape[-1] if self.first.ndim else 0
-        phases, hidden = len(PHASES), self.second.shape[1] if self.second.ndim == 3 else 0
+        hidden = self.second.shape[1] if self.second.ndim == 3 else 0
+        seeing = self.reals.shape[-1] if self.reals.ndim else 0
         expected = {
             "first": (features.slots * STEPS.shape[1], units),
             "first_bias": (units,),
@@ -73,6 +77,7 @@ class Weights:
             "second_bias": (phases, hidden),
             "third": (phases, classes, hidden),
             "third_bias": (phases, classes),
+            "reals": (features.reals, seeing),
         }
         for name, shape in expected.items():
             array = getattr(self, name)
@@ -82,6 +87,8 @@ class Weights:
                 raise BotError(f"weights {name} hold values that are no finite numbers")
         if units % UNIT_MULTIPLE or hidden % 4 or not units or not hidden:
             raise BotError(f"{units} and {hidden} units; expected multiples of {UNIT_MULTIPLE} and of 4")
+        if seeing % UNIT_MULTIPLE or seeing > units or bool(seeing) != bool(features.reals):
+            raise BotError(f"{seeing} of {units} units see the {features.reals} real inputs; expected a part of them")
 
 
 @dataclass
@@ -92,11 +99,12 @@ class Network:
     rules: RuleSet
     features: FeatureSet
     weights: Weights
+    phases: PhaseSet = field(default_factory=lambda: find_phases("race-1"))
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.weights.check(self.features, oc.class_count(self.rules))
-        self._folded = _fold(self.weights, self.rules)
+        self.weights.check(self.features, self.phases.count(self.rules.board), oc.class_count(self.rules))
+        self._folded = _fold(self.weights, self.phases, self.rules)
 
     def outcomes(self, boards: ArrayLike) -> oc.Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -138,12 +146,13 @@ class Network:
         boards = np.ascontiguousarray(boards, dtype=np.int8)
         folded = self._folded
         inputs = self.features.inputs(boards, self.rules)
+        reals = self.features.real_inputs(boards, self.rules)
         answers = np.empty((len(boards), len(folded.points)), dtype=np.float32)
         values = np.empty(len(boards), dtype=np.float32)
+        nets = (folded.reals, folded.second, folded.second_bias, folded.third, folded.third_bias)
         _evaluate(
-            inputs.view(np.int32), bases, bases.view(np.int32), inputs, offsets, boards, folded.table, folded.bias,
-            folded.second, folded.second_bias, folded.third, folded.third_bias, folded.rules, folded.barred,
-            folded.points, answers, values,
+            bases, inputs, offsets, boards, reals, folded.table, folded.bias, nets, folded.rules, folded.phases,
+            folded.barred, folded.points, answers, values,
         )  # fmt: skip
         return answers, values
 
@@ -152,20 +161,23 @@ class Network:
 class _Folded:
     """Weights as the kernel reads them. table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s
     adds (n from 0), the last row 0; with `bias` `int32[H]` in whole multiples of a unit that `second` makes good.
+    reals: `float32[R, V]` in the same unit.
     """
 
     table: NDArray[np.int32]
     bias: NDArray[np.int32]
-    second: NDArray[np.float32]
+    reals: NDArray[np.float32]
+    second: NDArray[np.float32]  # `[P, H, O]`, O rounded up to a multiple of LANES
     second_bias: NDArray[np.float32]
-    third: NDArray[np.float32]  # K rounded up to a multiple of 4, for `_dense`
+    third: NDArray[np.float32]  # `[P, O, K]`, K rounded up as well
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
+    phases: NDArray[np.int64]  # `[26, 26]`: the phase by the highest slots of both rows
     barred: NDArray[np.float32]  # `[32, K / 2]`: 0, or far below all logits where `outcomes.loss_ways` has no way
     points: NDArray[np.float32]
 
 
-def _fold(weights: Weights, rules: RuleSet) -> _Folded:
+def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
     bias = weights.first_bias.astype(np.float64)
@@ -176,9 +188,10 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
     return _Folded(
         table=table,
         bias=np.rint(bias / unit).astype(np.int32),
-        second=np.ascontiguousarray(weights.second * np.float32(unit)),
+        reals=np.ascontiguousarray(weights.reals / np.float32(unit)),
+        second=_columns(weights.second * np.float32(unit)),
         second_bias=np.ascontiguousarray(weights.second_bias),
-        third=np.ascontiguousarray(np.pad(weights.third, ((0, 0), (0, -weights.third.shape[1] % 4), (0, 0)))),
+        third=_columns(weights.third),
         third_bias=np.ascontiguousarray(weights.third_bias),
         rules=OutcomeRules(
             contrary=int(rules.board == CONTRARY),
@@ -186,9 +199,16 @@ def _fold(weights: Weights, rules: RuleSet) -> _Folded:
             scoring=_SCORING[rules.scoring],
             koks_needs_none_off=int(rules.koks_needs_none_off),
         ),
+        phases=phases.table(rules.board).copy(),
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
+
+
+def _columns(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`[P, M, N]` as `[P, N, M]`, M rounded up to a multiple of LANES with zeros."""
+    turned = weights.transpose(0, 2, 1)
+    return np.ascontiguousarray(np.pad(turned, ((0, 0), (0, 0), (0, -turned.shape[2] % LANES))))
 
 
 @njit(nogil=True, cache=True)
@@ -236,44 +256,24 @@ def _loss_class(board, loser, rules):
     return 1 if none_off and rules.scoring >= 1 else 0
 
 
-@njit(nogil=True, cache=True, fastmath=_REORDER)
-def _dense(units, second, n, hidden):
-    """hidden[r, c] = units[r] . second[c] for `n` rows, rounded up to a multiple of 4. Four rows by four columns."""
-    zero = np.float32(0)
-    width = units.shape[1]
-    for r in range(0, n, 4):
-        x0 = units[r]
-        x1 = units[r + 1]
-        x2 = units[r + 2]
-        x3 = units[r + 3]
-        for c in range(0, len(second), 4):
-            y0 = second[c]
-            y1 = second[c + 1]
-            y2 = second[c + 2]
-            y3 = second[c + 3]
-            a00 = a01 = a02 = a03 = a10 = a11 = a12 = a13 = zero
-            a20 = a21 = a22 = a23 = a30 = a31 = a32 = a33 = zero
-            for k in range(width):
-                a00 += x0[k] * y0[k]
-                a01 += x0[k] * y1[k]
-                a02 += x0[k] * y2[k]
-                a03 += x0[k] * y3[k]
-                a10 += x1[k] * y0[k]
-                a11 += x1[k] * y1[k]
-                a12 += x1[k] * y2[k]
-                a13 += x1[k] * y3[k]
-                a20 += x2[k] * y0[k]
-                a21 += x2[k] * y1[k]
-                a22 += x2[k] * y2[k]
-                a23 += x2[k] * y3[k]
-                a30 += x3[k] * y0[k]
-                a31 += x3[k] * y1[k]
-                a32 += x3[k] * y2[k]
-                a33 += x3[k] * y3[k]
-            hidden[r, c : c + 4] = (a00, a01, a02, a03)
-            hidden[r + 1, c : c + 4] = (a10, a11, a12, a13)
-            hidden[r + 2, c : c + 4] = (a20, a21, a22, a23)
-            hidden[r + 3, c : c + 4] = (a30, a31, a32, a33)
+@njit(nogil=True, cache=True)
+def _add_product(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
+    """c += a . b for `n` rows, rounded up to a multiple of PRODUCT_ROWS, and `columns`, a multiple of 16.
+
+    Of each array: where it begins, and the way from one row to the next (b: `columns`). A block of rows of b stays in
+    the nearest cache while all rows of a meet it.
+    """
+    for k in range(0, depth, _DEPTH):
+        block = min(depth - k, _DEPTH)
+        for r in range(0, n, PRODUCT_ROWS):
+            left = a_at + r * a_step + k
+            right = b_at + k * columns
+            out = c_at + r * c_step
+            for j in range(0, columns - LANES, 2 * LANES):
+                add_product_of_32(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
+            if columns % (2 * LANES):
+                j = columns - LANES
+                add_product_of_16(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
@@ -303,62 +303,66 @@ def _exponentials(x, scales, scale_bits, n):
 
 
 @njit(nogil=True, cache=True)
-def _finish(
-    n, rows, keys, units, second, bias, third, third_bias, barred, points, hidden, shares, scales, answers, values
-):  # fmt: skip
-    """From H units to outcomes and equities of `n` positions `rows` of one phase. `third` has K rounded up to a 4th.
+def _finish(phase, n, rows, keys, units, seen, nets, barred, points, scratch, answers, values):
+    """From H units to outcomes and equities of the `n` positions of a phase.
 
-    keys: `int64[n, 2]`, for each side its row of `barred`.
+    rows `int64[n]`: where their answers go; keys `int64[n, 2]`: for each side its row of `barred`.
     """
     zero = np.float32(0)
     classes = answers.shape[1]
     half = classes // 2
-    columns = len(third)
-    _dense(units, second, n, hidden)
+    width = units.shape[2]
+    sights, hidden, shares, chances, scales = scratch
+    real_rows, second, second_bias, third, third_bias = nets
+    at = phase * _ROWS * width
+    if len(real_rows):
+        see = real_rows.shape[1]
+        depth = len(real_rows)
+        _add_product(
+            sights, phase * _ROWS * depth, depth, real_rows, 0, depth, see, units, at + seen, width, n
+        )  # fmt: skip
+        for r in range(n):
+            for h in range(seen, width):
+                x = units[phase, r, h]
+                units[phase, r, h] = x if x > zero else zero
+    hidden[:] = zero
+    columns = hidden.shape[1]
+    _add_product(units, at, width, second, phase * width * columns, width, columns, hidden, 0, columns, n)
+    bias = second_bias[phase]
     for r in range(n):
         for c in range(len(bias)):
             x = hidden[r, c] + bias[c]
             hidden[r, c] = x if x > zero else zero
-    _dense(hidden, third, n, shares)
+    shares[:] = zero
+    wide = shares.shape[1]
+    depth = len(bias)
+    _add_product(hidden, 0, columns, third, phase * depth * wide, depth, wide, shares, 0, wide, n)
+    bias = third_bias[phase]
     for r in range(n):
         his = barred[keys[r, 1]]
         mine = barred[keys[r, 0]]
         top = np.float32(-1e30)
         for k in range(half):
-            x = shares[r, k] + third_bias[k] + his[k]
-            y = shares[r, half + k] + third_bias[half + k] + mine[k]
-            shares[r, k] = x
-            shares[r, half + k] = y
+            x = shares[r, k] + bias[k] + his[k]
+            y = shares[r, half + k] + bias[half + k] + mine[k]
+            chances[r, k] = x
+            chances[r, half + k] = y
             top = x if x > top else top
             top = y if y > top else top
         for k in range(classes):
-            shares[r, k] -= top
-        for k in range(classes, columns):
-            shares[r, k] = _BARRED
-    _exponentials(shares.reshape(-1), scales, scales.view(np.int32), n * columns)
+            chances[r, k] -= top
+    _exponentials(chances.reshape(-1), scales, scales.view(np.int32), n * classes)
     for r in range(n):
         row = rows[r]
         whole = zero
         value = zero
         for k in range(classes):
-            whole += shares[r, k]
-            value += shares[r, k] * points[k]
+            whole += chances[r, k]
+            value += chances[r, k] * points[k]
         scale = np.float32(1) / whole
         for k in range(classes):
-            answers[row, k] = shares[r, k] * scale
+            answers[row, k] = chances[r, k] * scale
         values[row] = value * scale
-
-
-@njit(nogil=True, cache=True)
-def _changed_slots(words, base_words):
-    """The slots that differ, bit s for slot s, from words of four slots each; at most 64 slots."""
-    changed = np.int64(0)
-    for w in range(len(words)):
-        x = np.int64(words[w] ^ base_words[w]) & 0xFFFFFFFF
-        # The high bit of every byte that is not 0 (a byte's other bits carry into it), then the four bits side by side.
-        high = (((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080
-        changed |= ((high >> 7) * 0x10204080 >> 28 & 15) << 4 * w
-    return changed
 
 
 @njit(nogil=True, cache=True)
@@ -384,32 +388,31 @@ def _add_rows(source, table, more, less, k, total):
 
 
 @njit(nogil=True, cache=True)
-def _add_rows_and_rectify(source, table, more, less, k, units):
-    """`_add_rows`, then what is above 0 as `float32`."""
-    zero = np.int32(0)
+def _add_rows_and_rectify(source, table, more, less, k, floor, units):
+    """`_add_rows`, then what is above `floor` as `float32`."""
     a = table[more[k]]
     b = table[more[k + 1]]
     c = table[less[k]]
     d = table[less[k + 1]]
     for h in range(len(units)):
-        x = np.int32(source[h] + a[h] + b[h] - c[h] - d[h])
-        units[h] = np.float32(x if x > zero else zero)
+        units[h] = np.float32(max(np.int32(source[h] + a[h] + b[h] - c[h] - d[h]), floor[h]))
 
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    words, bases, base_words, inputs, offsets, boards, table, bias, second, second_bias, third, third_bias, rules,
-    barred, points, answers, values,
+    bases, inputs, offsets, boards, reals, table, bias, nets, rules, phase_table, barred, points, answers, values
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
 
-    inputs: `int8[M, S]`, bases `int8[N, S]`, and both again as words of four slots; offsets `int64[N + 1]`, boards
-    `int8[M, 2, 26]`; the weights as `_Folded` has them. answers: `float32[M, K]`, values `float32[M]`, both filled.
+    inputs: `int8[M, S]`, bases `int8[N, S]`; offsets `int64[N + 1]`, boards `int8[M, 2, 26]`, reals `float32[M, R]`;
+    the weights as `_Folded` has them. answers: `float32[M, K]`, values `float32[M]`, both filled.
     """
     zero = np.float32(0)
+    real_rows, second, _, third, _ = nets
     width = len(bias)
     phases = len(second)
     slots = inputs.shape[1]
+    tail = slots - 32
     classes = answers.shape[1]
     half = classes // 2
     nothing = len(table) - 1
@@ -417,13 +420,23 @@ def _evaluate(
     total = np.empty(width, np.int32)
     more = np.empty(slots * LEVELS + 3, np.int64)
     less = np.empty(slots * LEVELS, np.int64)
-    units = np.zeros((phases, _ROWS, width), np.float32)
-    rows = np.zeros((phases, _ROWS), np.int64)
+    race = phases - 1
+    seen = width - real_rows.shape[1]  # from here on units see the real inputs
+    floor = np.zeros(width, np.int32)
+    floor[seen:] = -(2**31)
+    # Rows of a tile beyond the last position are computed with whatever they hold, and nobody reads them.
+    units = np.empty((phases, _ROWS, width), np.float32)
+    sights = np.empty((phases, _ROWS, len(real_rows)), np.float32)
+    rows = np.empty((phases, _ROWS), np.int64)
+    keys = np.empty((phases, _ROWS, 2), np.int64)
     filled = np.zeros(phases, np.int64)
-    hidden = np.empty((_ROWS, second.shape[1]), np.float32)
-    shares = np.zeros((_ROWS, third.shape[1]), np.float32)
-    scales = np.zeros(_ROWS * third.shape[1], np.float32)
-    keys = np.zeros((phases, _ROWS, 2), np.int64)
+    scratch = (
+        sights,
+        np.empty((_ROWS, second.shape[2]), np.float32),
+        np.empty((_ROWS, third.shape[2]), np.float32),
+        np.empty((_ROWS, classes), np.float32),
+        np.empty(_ROWS * classes, np.float32),
+    )
     for segment in range(len(offsets) - 1):
         base = bases[segment]
         n_more = 0
@@ -437,8 +450,10 @@ def _evaluate(
             _add_four(table, more, k, parent)
         for m in range(offsets[segment], offsets[segment + 1]):
             board = boards[m]
-            high0 = _highest(board, 0)
-            high1 = _highest(board, 1)
+            high0 = highest_bit((bytes_with(boards, m * COUNTS, 127) & _POINTS_AND_BAR) | 1)
+            high1 = highest_bit(
+                (bytes_with(boards, m * COUNTS + COUNTS - 32, 127) >> (32 - SLOTS) & _POINTS_AND_BAR) | 1
+            )
             if high0 == 0 or high1 == 0:
                 for k in range(classes):
                     answers[m, k] = zero
@@ -449,7 +464,8 @@ def _evaluate(
             mine = inputs[m]
             n_more = 0
             n_less = 0
-            changed = _changed_slots(words[m], base_words[segment])
+            changed = bytes_differ(inputs, m * slots, bases, segment * slots)
+            changed |= bytes_differ(inputs, m * slots + tail, bases, segment * slots + tail) << tail
             while changed:
                 s = lowest_bit(changed)
                 changed &= changed - 1
@@ -464,31 +480,32 @@ def _evaluate(
             steps += steps & 1
             more[n_more:steps] = nothing
             less[n_less:steps] = nothing
-            phase = 1 if (high0 + high1 < 25 if rules.contrary else max(high0, high1) <= 12) else 0
+            phase = phase_table[high0, high1]
             n = filled[phase]
             out = units[phase, n]
+            sights[phase, n] = reals[m]
             if steps == 2:
-                _add_rows_and_rectify(parent, table, more, less, 0, out)
+                _add_rows_and_rectify(parent, table, more, less, 0, floor, out)
             else:
                 _add_rows(parent, table, more, less, 0, total)
                 for k in range(2, steps - 2, 2):
                     _add_rows(total, table, more, less, k, total)
-                _add_rows_and_rectify(total, table, more, less, steps - 2, out)
+                _add_rows_and_rectify(total, table, more, less, steps - 2, floor, out)
             rows[phase, n] = m
-            keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == 1 and high0 < oc.KOKS_SLOT else 0)
-            keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == 1 and high1 < oc.KOKS_SLOT else 0)
+            keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == race and high0 < oc.KOKS_SLOT else 0)
+            keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == race and high1 < oc.KOKS_SLOT else 0)
             filled[phase] = n + 1
             if n + 1 == _ROWS:
                 filled[phase] = 0
                 _finish(
-                    _ROWS, rows[phase], keys[phase], units[phase], second[phase], second_bias[phase], third[phase],
-                    third_bias[phase], barred, points, hidden, shares, scales, answers, values,
-                )  # fmt: skip
+                    phase, _ROWS, rows[phase], keys[phase], units, seen, nets, barred, points, scratch, answers, values
+                )
     for phase in range(phases):
-        _finish(
-            filled[phase], rows[phase], keys[phase], units[phase], second[phase], second_bias[phase], third[phase],
-            third_bias[phase], barred, points, hidden, shares, scales, answers, values,
-        )  # fmt: skip
+        if filled[phase]:
+            _finish(
+                phase, filled[phase], rows[phase], keys[phase], units, seen, nets, barred, points, scratch, answers,
+                values,
+            )  # fmt: skip
 
 
 assert COUNTS == 2 * SLOTS and LEVELS == len(STEPS)

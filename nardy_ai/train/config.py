@@ -1,17 +1,21 @@
 """Training configs: frozen dataclasses, the TOML files that mirror them, and values given one by one."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nardy_ai.errors import ConfigError
 from nardy_ai.features import FEATURE_SETS
+from nardy_ai.phases import PHASE_SETS
 
 MOST_SEED = 2**62
 """The largest seed."""
+
+
+_Config = TypeVar("_Config", "TrainConfig", "FitConfig")
 
 MANY = 1_000_000
 """The most lanes, positions a step, pairs and plies: beyond it lies a slip of the keyboard."""
@@ -25,9 +29,10 @@ def _option(default: Any, text: str) -> Any:
 class NetworkConfig:
     """The shape of the network."""
 
-    features: str = _option("counts-1", "the inputs: counts-1 or blocks-1")
-    units: int = _option(256, "units of the shared first layer, a multiple of 16")
+    features: str = _option("counts-1", "the inputs: counts-1, blocks-1 or tactics-1")
+    units: int = _option(256, "units of the shared first layer, a multiple of 16 (tactics-1: of 64)")
     hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
+    phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1 or zones-1")
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class OptimConfig:
     final_lr: float = _option(3e-5, "the rate at the end, after a half cosine over the last decay_fraction")
     decay_fraction: float = _option(0.75, "the last share of the run, over which the rate falls")
     batch: int = _option(512, "positions a step")
+    warmup: float = _option(0.0, "the first share of the run, over which the rate rises from 0")
     average: float = _option(0.999, "weight of the past in the running average of weights that is saved as the bot")
 
 
@@ -62,6 +68,37 @@ class BenchmarkConfig:
 
 
 @dataclass(frozen=True)
+class FitConfig:
+    """A fit of a network to labels on disk."""
+
+    labels: tuple[str, ...] = _option((), "folders of labels; a position that several have counts as in the last")
+    start: str = _option("", "bot to begin with, shipped or a file, no larger than the network (none: by chance)")
+    steps: int = _option(10_000, "steps of optim.batch positions")
+    seed: int = _option(1, "seed of the order, of what is held out and of first weights")
+    held_out: float = _option(0.02, "share of the labels that are never learned and measure the fit")
+    report: float = _option(0.1, "share of the steps between two measurements")
+    save_seconds: float = _option(60.0, "time between two saves of the resumable state")
+    network: NetworkConfig = field(default_factory=lambda: NetworkConfig("tactics-1", 512, 32, "zones-1"))
+    optim: OptimConfig = field(
+        default_factory=lambda: OptimConfig(
+            lr=2e-3, final_lr=2e-5, decay_fraction=1.0, batch=2048, warmup=0.02, average=0.998
+        )
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse values that no fit can have. Raises ConfigError."""
+        _refuse_first(
+            (1 <= self.steps <= 100 * MANY, f"steps = {self.steps}; expected 1 or more"),
+            (0 <= self.seed <= MOST_SEED, f"seed = {self.seed}; expected 0 to {MOST_SEED}"),
+            (0 <= self.held_out < 1, f"held_out = {self.held_out}; expected 0 to below 1"),
+            (1e-6 <= self.report <= 1, f"report = {self.report}; expected 0.000001 to 1"),
+            (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
+            *_network_checks(self.network),
+            *_optim_checks(self.optim),
+        )
+
+
+@dataclass(frozen=True)
 class TrainConfig:
     """A training run."""
 
@@ -77,20 +114,13 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have. Raises ConfigError."""
-        play, optim, benchmark, network = self.play, self.optim, self.benchmark, self.network
-        known = ", ".join(FEATURE_SETS)
-        for condition, text in (
+        play, benchmark = self.play, self.benchmark
+        _refuse_first(
             (self.games >= 1, f"games = {self.games}; expected 1 or more"),
             (0 <= self.seed <= MOST_SEED, f"seed = {self.seed}; expected 0 to {MOST_SEED}"),
             (self.save_seconds >= 0, f"save_seconds = {self.save_seconds}; expected 0 or more"),
-            (network.features in FEATURE_SETS, f"network.features = {network.features!r}; expected one of {known}"),
-            (_multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"),
-            (_multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"),
-            (0 < optim.final_lr <= optim.lr, "optim.final_lr must be above 0 and at most optim.lr"),
-            (0 <= optim.decay_fraction <= 1, "optim.decay_fraction must be from 0 to 1"),
-            (1 <= optim.batch <= MANY, f"optim.batch = {optim.batch}; expected 1 to {MANY}"),
-            (optim.lr <= 1, f"optim.lr = {optim.lr}; expected at most 1"),
-            (0 <= optim.average < 1, "optim.average must be from 0 to below 1"),
+            *_network_checks(self.network),
+            *_optim_checks(self.optim),
             (1 <= play.lanes <= MANY, f"play.lanes = {play.lanes}; expected 1 to {MANY}"),
             (1 <= play.window <= 1000, f"play.window = {play.window}; expected 1 to 1000"),
             (0 <= play.trace <= 1, "play.trace must be from 0 to 1"),
@@ -98,9 +128,32 @@ class TrainConfig:
             (1 <= play.wild_plies <= MANY, f"play.wild_plies = {play.wild_plies}; expected 1 to {MANY}"),
             (1e-6 <= benchmark.every <= 1, f"benchmark.every = {benchmark.every}; expected 0.000001 to 1"),
             (1 <= benchmark.pairs <= MANY, f"benchmark.pairs = {benchmark.pairs}; expected 1 to {MANY}"),
-        ):
-            if not condition:
-                raise ConfigError(text)
+        )
+
+
+def _network_checks(network: NetworkConfig) -> Iterator[tuple[bool, str]]:
+    known, phases = ", ".join(FEATURE_SETS), ", ".join(PHASE_SETS)
+    features = FEATURE_SETS.get(network.features)
+    yield features is not None, f"network.features = {network.features!r}; expected one of {known}"
+    yield network.phases in PHASE_SETS, f"network.phases = {network.phases!r}; expected one of {phases}"
+    of = 64 if features is not None and features.reals else 16
+    yield _multiple(network.units, of), f"network.units = {network.units}; expected a multiple of {of}"
+    yield _multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"
+
+
+def _optim_checks(optim: OptimConfig) -> Iterator[tuple[bool, str]]:
+    yield 0 < optim.final_lr <= optim.lr, "optim.final_lr must be above 0 and at most optim.lr"
+    yield 0 <= optim.decay_fraction <= 1, "optim.decay_fraction must be from 0 to 1"
+    yield 0 <= optim.warmup <= 1, "optim.warmup must be from 0 to 1"
+    yield 1 <= optim.batch <= MANY, f"optim.batch = {optim.batch}; expected 1 to {MANY}"
+    yield optim.lr <= 1, f"optim.lr = {optim.lr}; expected at most 1"
+    yield 0 <= optim.average < 1, "optim.average must be from 0 to below 1"
+
+
+def _refuse_first(*checks: tuple[bool, str]) -> None:
+    for condition, text in checks:
+        if not condition:
+            raise ConfigError(text)
 
 
 def _multiple(number: int, of: int) -> bool:
@@ -108,11 +161,25 @@ def _multiple(number: int, of: int) -> bool:
 
 
 def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> TrainConfig:
-    """The config of a TOML file, with dotted `overrides` such as `{"optim.lr": 0.01}` on top.
+    """The training config of a TOML file, with dotted `overrides` such as `{"optim.lr": 0.01}` on top.
 
     A rule set's file is looked for beside the config first, then from the working folder.
     Strict: unknown keys and values of another type are refused with the nearest known key. Raises ConfigError.
     """
+    config = _read(path, TrainConfig())
+    beside = path.parent / config.rules
+    if config.rules.endswith(".toml") and beside.is_file():
+        config = replace(config, rules=str(beside))
+    return override(config, overrides or {})
+
+
+def read_fit_config(path: Path | None, overrides: Mapping[str, object] | None = None) -> FitConfig:
+    """The same for a fit; without a file its defaults. Raises ConfigError."""
+    return override(FitConfig() if path is None else _read(path, FitConfig()), overrides or {})
+
+
+def _read(path: Path, default: _Config) -> _Config:
+    """`default` with what a TOML file says. Raises ConfigError."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -122,22 +189,23 @@ def read_config(path: Path, overrides: Mapping[str, object] | None = None) -> Tr
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: is no TOML: {error}") from error
     try:
-        config = config_from(table)
+        return _filled(default, table, "", type(default))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    beside = path.parent / config.rules
-    if config.rules.endswith(".toml") and beside.is_file():
-        config = replace(config, rules=str(beside))
-    return override(config, overrides or {})
 
 
 def config_from(table: Mapping[str, Any]) -> TrainConfig:
     """A config from plain data, as TOML or JSON gives it. Raises ConfigError."""
-    return _filled(TrainConfig(), table, "")
+    return _filled(TrainConfig(), table, "", TrainConfig)
 
 
-def config_to_dict(config: TrainConfig) -> dict[str, Any]:
-    """The config as plain data; `config_from` is the way back."""
+def fit_config_from(table: Mapping[str, Any]) -> FitConfig:
+    """The same for a fit. Raises ConfigError."""
+    return _filled(FitConfig(), table, "", FitConfig)
+
+
+def config_to_dict(config: TrainConfig | FitConfig) -> dict[str, Any]:
+    """The config as plain data; `config_from` or `fit_config_from` is the way back."""
     return asdict(config)
 
 
@@ -146,18 +214,18 @@ def option_fields(record: type = TrainConfig, prefix: str = "") -> dict[str, Fie
     found: dict[str, Field[Any]] = {}
     for entry in fields(record):
         if entry.default_factory is not MISSING:
-            found |= option_fields(entry.default_factory, f"{prefix}{entry.name}.")  # type: ignore[arg-type]
+            found |= option_fields(type(entry.default_factory()), f"{prefix}{entry.name}.")
         else:
             found[prefix + entry.name] = entry
     return found
 
 
-def override(config: TrainConfig, values: Mapping[str, object]) -> TrainConfig:
+def override(config: _Config, values: Mapping[str, object]) -> _Config:
     """`config` with dotted keys set; texts are read as TOML values, so flags can be passed on. Raises ConfigError.
 
     Where the option is a text it is taken as it is: `rules = "1"` needs no quotes.
     """
-    options = option_fields()
+    options = option_fields(type(config))
     table: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, str) and not (key in options and isinstance(options[key].default, str)):
@@ -167,7 +235,7 @@ def override(config: TrainConfig, values: Mapping[str, object]) -> TrainConfig:
         for name in path:
             inner = inner.setdefault(name, {})
         inner[last] = value
-    return _filled(config, table, "")
+    return _filled(config, table, "", type(config))
 
 
 def _parsed(text: str) -> object:
@@ -179,12 +247,13 @@ def _parsed(text: str) -> object:
     return table["x"] if len(table) == 1 else text
 
 
-def _filled(record: Any, table: Mapping[str, Any], prefix: str) -> Any:
+def _filled(record: Any, table: Mapping[str, Any], prefix: str, whole: type) -> Any:
+    """`record`, a part of a config of type `whole`, with the values of `table`. Raises ConfigError."""
     known = {entry.name: entry for entry in fields(record)}
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
-            options = option_fields()
+            options = option_fields(whole)
             inside = [name for name in options if name.endswith("." + key)]
             words = key.replace("_", " ")
             meant = [name for name, entry in options.items() if words in entry.metadata["help"]]
@@ -196,7 +265,7 @@ def _filled(record: Any, table: Mapping[str, Any], prefix: str) -> Any:
         if is_dataclass(current):
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{prefix}{key} = {value!r}; expected a table")
-            values[key] = _filled(current, value, f"{prefix}{key}.")
+            values[key] = _filled(current, value, f"{prefix}{key}.", whole)
         else:
             values[key] = _typed(value, current, prefix + key)
     return replace(record, **values)

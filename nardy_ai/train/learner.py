@@ -1,5 +1,7 @@
 """The network in torch, and one step of learning. The only module that needs torch."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import cast
 
 import numpy as np
@@ -7,14 +9,20 @@ import torch
 from numpy.typing import NDArray
 
 from nardy_ai import outcomes as oc
-from nardy_ai.boards import Boards, is_race
+from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.evaluators.network import PHASES, Weights
+from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import STEPS, encode, find_features
+from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.train.config import NetworkConfig, OptimConfig
+from nardy_ai.train.first_layer import sum_of_rows
 
 _IMPOSSIBLE = -1e9
+
+REAL_SHARE = 4
+"""One in so many shared units sees the real inputs of a feature set: what all of them add to a position's cost is more
+than it brings."""
 
 
 def choose_device(name: str) -> torch.device:
@@ -33,6 +41,8 @@ class TorchNetwork(torch.nn.Module):
         super().__init__()
         self.rules = rules
         self.features = find_features(shape.features)
+        self.phases = find_phases(shape.phases)
+        phases = self.phases.count(rules.board)
         dense = self.features.slots * STEPS.shape[1]
         classes = oc.class_count(rules)
         generator = torch.Generator().manual_seed(seed)
@@ -43,39 +53,102 @@ class TorchNetwork(torch.nn.Module):
 
         # About 40 of the inputs of a board are not 0; the scale follows what is seen, not what there is.
         self.first = uniform(dense, shape.units, inputs=40)
+        width = shape.units // REAL_SHARE if self.features.reals else 0
+        self.reals = uniform(self.features.reals, width, inputs=max(self.features.reals, 1))
         self.first_bias = torch.nn.Parameter(torch.zeros(shape.units))
-        self.second = uniform(len(PHASES), shape.hidden, shape.units, inputs=shape.units // 4)
-        self.second_bias = torch.nn.Parameter(torch.zeros(len(PHASES), shape.hidden))
-        self.third = torch.nn.Parameter(torch.zeros(len(PHASES), classes, shape.hidden))
-        self.third_bias = torch.nn.Parameter(torch.zeros(len(PHASES), classes))
+        # What all phases share, and what each has of its own on top: a rare phase learns from the others.
+        self.shared = uniform(shape.hidden, shape.units, inputs=shape.units // 4)
+        self.second = torch.nn.Parameter(torch.zeros(phases, shape.hidden, shape.units))
+        self.second_bias = torch.nn.Parameter(torch.zeros(phases, shape.hidden))
+        self.third = torch.nn.Parameter(torch.zeros(phases, classes, shape.hidden))
+        self.third_bias = torch.nn.Parameter(torch.zeros(phases, classes))
 
-    def logits(self, dense: torch.Tensor, race: torch.Tensor) -> torch.Tensor:
-        """`float32[N, K]` before masking. dense: `float32[N, S * F]`. race: `bool[N]`."""
-        units = torch.relu(torch.addmm(self.first_bias, dense, self.first))
-        contact, passed = (self._head(units, phase) for phase in range(len(PHASES)))
-        return torch.where(race[:, None], passed, contact)
+    def logits(self, boards: Boards) -> torch.Tensor:
+        """`float32[N, K]` before masking."""
+        phases = self.phases.of(boards, self.rules.board)
+        order = np.argsort(phases, kind="stable")
+        inputs = self.features.inputs(boards[order], self.rules)
+        if self.first.is_cpu:
+            sums = sum_of_rows(self.first, self.first_bias, torch.from_numpy(inputs))
+        else:
+            dense = torch.from_numpy(encode(inputs)).to(self.first.device)
+            sums = torch.addmm(self.first_bias, dense, self.first)
+        if self.features.reals:
+            reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(sums.device)
+            width = self.reals.shape[1]
+            seeing = torch.addmm(sums[:, -width:], reals, self.reals)
+            sums = torch.cat((sums[:, :-width], seeing), dim=1)
+        counts = np.bincount(phases, minlength=len(self.second)).tolist()
+        parts = [self._head(part, p) for p, part in enumerate(torch.split(torch.relu(sums), counts)) if len(part)]
+        return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable")).to(sums.device)]
 
     def _head(self, units: torch.Tensor, phase: int) -> torch.Tensor:
-        hidden = torch.relu(torch.addmm(self.second_bias[phase], units, self.second[phase].T))
+        second = self.shared + self.second[phase]
+        hidden = torch.relu(torch.addmm(self.second_bias[phase], units, second.T))
         return torch.addmm(self.third_bias[phase], hidden, self.third[phase].T)
 
     def masked(self, boards: Boards) -> torch.Tensor:
         """Logits `float32[N, K]` of boards, the impossible classes far below all others."""
-        device = self.first.device
-        dense = torch.from_numpy(encode(self.features.inputs(boards, self.rules))).to(device)
-        race = torch.from_numpy(is_race(boards, self.rules.board)).to(device)
-        possible = torch.from_numpy(oc.possible(boards, self.rules)).to(device)
-        return self.logits(dense, race).masked_fill(~possible, _IMPOSSIBLE)
+        possible = torch.from_numpy(oc.possible(boards, self.rules)).to(self.first.device)
+        return self.logits(boards).masked_fill(~possible, _IMPOSSIBLE)
 
     def outcomes(self, boards: Boards) -> NDArray[np.float32]:
         """The chances of the K classes for row 0 of boards not finished, `float32[N, K]`."""
         with torch.no_grad():
             return cast(NDArray[np.float32], torch.softmax(self.masked(boards), dim=1).cpu().numpy())
 
+    def take(self, weights: Weights) -> None:
+        """Take over numbers of a network of the same shape. What the phases share is their mean."""
+        arrays = {entry.name: getattr(weights, entry.name) for entry in fields(Weights)}
+        arrays["shared"] = weights.second.mean(axis=0)
+        arrays["second"] = weights.second - arrays["shared"]
+        with torch.no_grad():
+            for name, value in self.named_parameters():
+                value.copy_(torch.from_numpy(arrays[name]))
+
+    def grow_from(self, smaller: Network) -> None:
+        """Begin as `smaller`, a net of the same rules: its units are the first of each layer, new ones start silent.
+
+        A phase takes over the head that judged its boards, by the table of phases. Raises ConfigError.
+        """
+        weights, board = smaller.weights, self.rules.board
+        slots, units, hidden = len(weights.first), weights.first.shape[1], weights.second.shape[1]
+        if smaller.rules.board != board or oc.class_count(smaller.rules) != len(self.third_bias[0]):
+            raise ConfigError(f"{smaller.name!r} plays {smaller.rules.name!r}; it cannot begin {self.rules.name!r}")
+        if len(self.first) < slots or len(self.first_bias) < units or len(self.shared) < hidden:
+            raise ConfigError(f"{smaller.name!r} has more inputs or units than the network that shall begin with it")
+        if smaller.features.reals and weights.reals.shape != tuple(self.reals.shape):
+            raise ConfigError(f"{smaller.name!r} has other real inputs than the network that shall begin with it")
+        before, after = smaller.phases.table(board), self.phases.table(board)
+        heads = [int(before[after == p][0]) for p in range(len(self.second))]
+        with torch.no_grad():
+            if smaller.features.reals:
+                # The last units see the real inputs, so the old ones stay last.
+                place = slice(len(self.first_bias) - units, len(self.first_bias))
+                self.reals.copy_(torch.from_numpy(weights.reals))
+            else:
+                place = slice(0, units)
+            self.first[:slots, place] = torch.from_numpy(weights.first)
+            self.first_bias[place] = torch.from_numpy(weights.first_bias)
+            second = torch.zeros_like(self.second)
+            second[:, :hidden, place] = torch.from_numpy(weights.second[heads])
+            second[:, hidden:] = self.shared[hidden:]
+            self.shared.copy_(second.mean(dim=0))
+            self.second.copy_(second - self.shared)
+            self.second_bias[:, :hidden] = torch.from_numpy(weights.second_bias[heads])
+            self.third[:, :, :hidden] = torch.from_numpy(weights.third[heads])
+            self.third_bias.copy_(torch.from_numpy(weights.third_bias[heads]))
+
     def weights(self) -> Weights:
         """The numbers as the fast path takes them."""
-        arrays = {name: value.detach().cpu().numpy().copy() for name, value in self.named_parameters()}
-        return Weights(**arrays)
+        return weights_of({name: value.detach() for name, value in self.named_parameters()})
+
+
+def weights_of(parameters: Mapping[str, torch.Tensor]) -> Weights:
+    """A network's parameters as the fast path takes them: each phase with what it shares."""
+    arrays = {name: value.cpu().numpy().copy() for name, value in parameters.items()}
+    arrays["second"] += arrays.pop("shared")
+    return Weights(**arrays)
 
 
 class Learner:
@@ -91,9 +164,17 @@ class Learner:
         self.average = {name: value.detach().clone() for name, value in self.network.named_parameters()}
         self.steps = 0
 
+    def begin_with(self, network: Network) -> None:
+        """Begin as a trained network that is no larger than this one. Raises ConfigError."""
+        self.network.grow_from(network)
+        for name, value in self.network.named_parameters():
+            self.average[name].copy_(value.detach())
+
     def rate(self, progress: float) -> float:
-        """The learning rate when a share `progress` of the run is done: level, then a half cosine down."""
+        """The learning rate when a share `progress` of the run is done: up, level, then a half cosine down."""
         optim = self.optim
+        if progress < optim.warmup:
+            return optim.lr * max(progress / optim.warmup, 1e-3)
         into = (progress - (1 - optim.decay_fraction)) / optim.decay_fraction if optim.decay_fraction else 0.0
         return optim.final_lr + (optim.lr - optim.final_lr) * (1 + float(np.cos(np.pi * np.clip(into, 0, 1)))) / 2
 
@@ -115,7 +196,7 @@ class Learner:
 
     def averaged_weights(self) -> Weights:
         """The running average of the weights: what is saved as the bot."""
-        return Weights(**{name: value.cpu().numpy().copy() for name, value in self.average.items()})
+        return weights_of(self.average)
 
     def state(self) -> dict[str, NDArray[np.float32]]:
         """Everything that `load_state` needs, as arrays by name."""

@@ -112,7 +112,8 @@ class Run:
     def network(self, *, averaged: bool) -> Network:
         """The network as it is, or the running average that becomes the bot."""
         weights = self.learner.averaged_weights() if averaged else self.learner.network.weights()
-        return Network(self.folder.name, self.rules, self.learner.network.features, weights)
+        network = self.learner.network
+        return Network(self.folder.name, self.rules, network.features, weights, network.phases)
 
     def train(self, watcher: Watcher) -> Result:
         """Play and learn until the config's games are done or `watcher.stop` is set. Saves state and bot."""

@@ -1,0 +1,143 @@
+"""Positions to learn from: whole games by a bot, the plays it nearly made, and starts that play seldom reaches."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_ai.boards import BAR, CONTRARY, FACING, HEAD, HOME, OFF, SLOTS, Boards, finished
+from nardy_ai.dice import hash_at
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
+from nardy_ai.play.lockstep import roll, won
+from nardy_ai.play.selfplay import wild_until
+from nardy_ai.rules import MatchOptions, RuleSet, start_boards
+from nardy_ai.search import distinct_boards
+
+__all__ = ["awkward_boards", "sampled_positions"]
+
+MOST_PLIES = 2_000
+"""Games that last longer are left where they are."""
+
+NEAR = 0.2
+"""Points by which a play may be worse than the best to count as one that was nearly made."""
+
+_NEAR_STREAM = 0xA1E4
+_START_STREAM = 0x57A2
+
+
+def sampled_positions(
+    bot: Bot,
+    match: MatchOptions,
+    games: range,
+    *,
+    seed: int,
+    wild_share: float,
+    wild_plies: int,
+    awkward_share: float,
+    near_share: float,
+) -> Boards:
+    """Distinct boards before a roll, `int8[N, 2, 26]`, from these games, each played to its end by `bot`.
+
+    wild_share: of the games, begun with 1 to `wild_plies` plies chosen by chance. awkward_share: of the games, begun
+    from `awkward_boards` (contrary boards only). near_share: of the decisions, where besides the play made one that was
+    within `NEAR` points of it is taken in. A pure function of its arguments.
+    """
+    rules = bot.rules
+    numbers = np.arange(games.start, games.stop, dtype=np.int64)
+    boards = start_boards(rules, len(numbers))
+    awkward = np.zeros(len(numbers), dtype=bool)
+    if rules.board == CONTRARY and awkward_share:
+        awkward = _chance(hash_at(seed + _START_STREAM, numbers, 0)) < awkward_share
+        boards[awkward] = awkward_boards(rules, int(awkward.sum()), seed=seed + games.start)
+    until = wild_until(seed, numbers, share=wild_share, most=wild_plies)
+    until[awkward] = 0
+    found: list[Boards] = []
+    for ply in range(MOST_PLIES):
+        if not len(numbers):
+            break
+        found.append(boards)
+        plies = np.where(awkward, ply + 1, ply)  # an awkward start is no opening: any roll may come
+        after = expand(boards, roll(seed, numbers, plies, match.opening), rules)
+        values = bot.play_values(boards, after)
+        chosen = best_of_segments(values, after.offsets)
+        bits = hash_at(seed + _NEAR_STREAM, numbers, ply)
+        random = ply < until
+        if random.any():
+            drawn = after.offsets[:-1] + (bits % after.counts().astype(np.uint64)).astype(np.int64)
+            chosen = np.where(random, drawn, chosen)
+        found.append(after.boards[_near_misses(values, after, bits, near_share)])
+        boards = after.boards[chosen]
+        going = ~won(boards, rules)
+        boards, numbers, until, awkward = boards[going], numbers[going], until[going], awkward[going]
+    everything = np.concatenate(found)
+    everything = everything[~finished(everything)]
+    return everything[np.sort(distinct_boards(everything)[0])]
+
+
+def _near_misses(
+    values: NDArray[np.float32], after: Afterstates, bits: NDArray[np.uint64], share: float
+) -> NDArray[np.int64]:
+    """In a `share` of the segments one afterstate within `NEAR` of the best that is not the best itself."""
+    counts = after.counts()
+    best = best_of_segments(values, after.offsets)
+    near = values >= np.repeat(values[best] - np.float32(NEAR), counts)
+    near[best] = False
+    places = np.flatnonzero(near)
+    segments = np.repeat(np.arange(len(counts)), counts)[places]
+    number = np.bincount(segments, minlength=len(counts))
+    wanted = (number > 0) & (_chance(bits) < share)
+    first = np.concatenate(([0], np.cumsum(number)))[:-1]
+    which = (bits % np.maximum(number, 1).astype(np.uint64)).astype(np.int64)
+    chosen: NDArray[np.int64] = places[(first + which)[wanted]]
+    return chosen
+
+
+def _chance(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Bits as numbers from 0 to below 1."""
+    return (bits >> np.uint64(40)).astype(np.float64) * 2.0**-24
+
+
+def awkward_boards(rules: RuleSet, n: int, *, seed: int) -> Boards:
+    """Boards that good play seldom reaches, `int8[n, 2, 26]`, on a contrary board: `seed` says which.
+
+    Each side is drawn by itself: checkers held back in his home (back games), long primes, crashed boards, several on
+    the bar, a closed home with checkers off, or anything at all. A checker drawn for a point that the other side holds
+    goes to the nearest free one below, or else to the bar.
+    """
+    rng = np.random.default_rng(seed)
+    boards = np.zeros((n, 2, SLOTS), dtype=np.int8)
+    facing = FACING[CONTRARY]
+    for board in boards:
+        for side in rng.permutation(2):
+            held = {int(facing[p]) for p in range(1, BAR) if board[1 - side, p]}
+            for wanted in _awkward_side(rules.checkers, rng):
+                slot = wanted
+                while slot in held:
+                    slot -= 1
+                board[side, slot if slot > OFF or wanted == OFF else BAR] += 1
+    return boards
+
+
+def _awkward_side(checkers: int, rng: np.random.Generator) -> list[int]:
+    """Slots of one side's checkers, of which at least one is on the board."""
+    kind = rng.integers(6)
+    if kind == 0:  # a back game: two points in his home, the rest come home
+        anchors = rng.choice(np.arange(18, BAR), 2, replace=False)
+        some = [int(p) for p in np.repeat(anchors, rng.integers(2, 4, 2))]
+        rest = rng.integers(1, 14, checkers)
+    elif kind == 1:  # a prime of four to six points
+        low = int(rng.integers(2, 12))
+        some = [low + i for i in range(int(rng.integers(4, 7))) for _ in range(2)]
+        rest = rng.integers(1, BAR, checkers)
+    elif kind == 2:  # crashed: deep in the own home, some still behind
+        some = [int(p) for p in rng.integers(19, BAR + 1, rng.integers(1, 4))]
+        rest = rng.integers(1, 5, checkers)
+    elif kind == 3:  # several on the bar
+        some = [BAR] * int(rng.integers(1, 5))
+        rest = rng.integers(1, BAR, checkers)
+    elif kind == 4:  # a closed home, some off
+        some = [p for p in range(1, HOME + 1) for _ in range(2)]
+        rest = np.where(rng.random(checkers) < 0.7, OFF, rng.integers(1, HEAD + 1, checkers))
+    else:
+        some = []
+        rest = rng.integers(1, HEAD + 1, checkers)
+    return [*some, *rest.tolist()][:checkers]

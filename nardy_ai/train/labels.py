@@ -1,0 +1,230 @@
+"""Labels: positions and how a teacher thinks they end, in shards on disk that can be made, checked and made again.
+
+A teacher is an evaluator better than the student: its own net with a ply of look-ahead, or an exact solution. A shard
+is a pure function of the folder's recipe and the shard's number, so filling a folder can be interrupted and taken up.
+What made it stands in every shard: the recipe, the teacher's name and the digest of its answers.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_ai.boards import Boards, checked_boards
+from nardy_ai.errors import ConfigError
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.files import sole_use
+from nardy_ai.outcomes import Outcomes, class_count, equities
+from nardy_ai.play.decisions import Decisions, Difference, difference, score_decisions
+from nardy_ai.play.sampling import sampled_positions
+from nardy_ai.rules import MatchOptions, RuleSet, rules_from_dict, rules_to_dict
+from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards
+from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
+
+__all__ = [
+    "LabelRecipe", "Labels", "check_teacher", "make_labels", "player_of", "read_labels",
+]  # fmt: skip
+
+FORMAT = "nardy_ai labels 1"
+LOCK_FILE = ".lock"
+LEAD = 3.0
+"""Standard errors by which a teacher must be better than its student on held-out decisions."""
+
+_PROBES = 64
+
+
+@dataclass(frozen=True)
+class LabelRecipe:
+    """How the positions of a folder are found. One shard has the games `games` k to `games` (k + 1) - 1."""
+
+    seed: int = field(default=1, metadata={"help": "seed of dice and choices"})
+    games: int = field(default=1024, metadata={"help": "games a shard; short nardy has about 70 positions a game"})
+    wild_share: float = field(default=0.1, metadata={"help": "share of games that begin with plies chosen by chance"})
+    wild_plies: int = field(default=30, metadata={"help": "most plies chosen by chance in such a game"})
+    awkward_share: float = field(
+        default=0.1,
+        metadata={"help": "share of games begun from back games, primes, crashes, several on the bar"},
+    )
+    near_share: float = field(
+        default=0.5, metadata={"help": "share of decisions where a play that was nearly made is labelled too"}
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse values that no folder can have. Raises ConfigError."""
+        if self.games < 1 or not 0 <= self.seed < 2**62 or not 1 <= self.wild_plies <= 1_000_000:
+            raise ConfigError(f"{self}: games and wild_plies from 1, a seed of 0 to 2**62 - 1 are expected")
+        for name in ("wild_share", "awkward_share", "near_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """N distinct positions with what a teacher says. boards: `int8[N, 2, 26]`. outcomes: `float32[N, K]`.
+
+    sources: what each folder's shards say of how they were made, for the card of the bot that learns from them.
+    """
+
+    rules: RuleSet
+    boards: Boards
+    outcomes: Outcomes
+    sources: tuple[Mapping[str, Any], ...]
+
+
+def player_of(teacher: PlayingEvaluator) -> Bot:
+    """Who plays the games: the teacher without its look-ahead."""
+    return teacher.evaluator if isinstance(teacher, Lookahead) else teacher
+
+
+def check_teacher(teacher: Bot, student: Bot, decisions: Decisions) -> Difference:
+    """How much less PR the teacher loses than the student on held-out decisions. Raises ConfigError if not enough.
+
+    A student does not pass its teacher, so labels of one that is no better are wasted.
+    """
+    apart = difference(score_decisions(teacher, decisions), score_decisions(student, decisions))
+    if apart.pr >= -LEAD * apart.standard_error:
+        raise ConfigError(
+            f"teacher {teacher.name!r} is not better than student {student.name!r}: its PR differs by {apart.pr:+.2f}"
+            f" with a standard error of {apart.standard_error:.2f}; {LEAD:g} standard errors below are expected. Take a"
+            " deeper teacher"
+        )
+    return apart
+
+
+def make_labels(
+    folder: Path,
+    teacher: PlayingEvaluator,
+    match: MatchOptions,
+    recipe: LabelRecipe,
+    *,
+    shards: int,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> int:
+    """Fill `folder` up to `shards` shards, and return how many there are. Those that are whole stay as they are.
+
+    progress: called with a shard's number and its positions, those found whole included. stop: asked before each shard.
+    Raises ConfigError where the folder holds shards of another recipe, teacher or rules.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    about = _about(teacher, recipe)
+
+    def one(number: int) -> bool:
+        path = _path(folder, number)
+        found = _whole(path, about)
+        if found is None:
+            if stop is not None and stop():
+                return False
+            games = range(number * recipe.games, (number + 1) * recipe.games)
+            boards = sampled_positions(
+                player_of(teacher), match, games, seed=recipe.seed, wild_share=recipe.wild_share,
+                wild_plies=recipe.wild_plies, awkward_share=recipe.awkward_share, near_share=recipe.near_share,
+            )  # fmt: skip
+            arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": teacher.outcomes(boards)}
+            write_tensors(path, arrays, about, check=_read_shard)
+            found = len(boards)
+        if progress is not None:
+            progress(number, found)
+        return True
+
+    with sole_use(folder / LOCK_FILE), ThreadPoolExecutor(workers) as pool:
+        return sum(pool.map(one, range(shards)))
+
+
+def read_labels(folders: list[Path]) -> Labels:
+    """All labels of the folders, each position once: the last folder that has it counts. Raises ConfigError."""
+    boards: list[Boards] = []
+    outcomes: list[Outcomes] = []
+    sources: list[Mapping[str, Any]] = []
+    rules: RuleSet | None = None
+    for folder in reversed(folders):
+        paths = sorted(folder.glob("[0-9]*.safetensors"))
+        if not paths:
+            raise ConfigError(f"{folder}: holds no labels; make them with nardy label")
+        for path in paths:
+            arrays, texts = _read_shard(path)
+            found = rules_from_dict(json.loads(texts["rules"]))
+            if rules is not None and found != rules:
+                raise ConfigError(f"{path}: is of rules {found.name!r}, others are of {rules.name!r}")
+            rules = found
+            boards.append(arrays["boards"])
+            outcomes.append(arrays["outcomes"])
+        sources.append(
+            {"folder": folder.name, "shards": len(paths), "teacher": plain_name(texts["teacher"]),
+             "digest": texts["answers"], "recipe": json.loads(texts["recipe"])}
+        )  # fmt: skip
+    assert rules is not None
+    whole = np.concatenate(boards)
+    first = np.sort(distinct_boards(whole)[0])
+    return Labels(rules, whole[first], np.concatenate(outcomes)[first], tuple(reversed(sources)))
+
+
+def plain_name(name: str) -> str:
+    """A bot's name for a card: of a file its folder and name, wherever on this machine it lies."""
+    return "/".join(Path(name).parts[-2:])
+
+
+def rms_of_equity(found: Outcomes, wanted: Outcomes, rules: RuleSet) -> float:
+    """Root mean square difference of cubeless points between outcomes `float32[N, K]`."""
+    return float(np.sqrt(((equities(found, rules) - equities(wanted, rules)).astype(np.float64) ** 2).mean()))
+
+
+def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
+    """What a shard says of itself. Another teacher of the same name has other answers."""
+    probes = sampled_positions(
+        player_of(teacher), MatchOptions(), range(1), seed=0, wild_share=1.0, wild_plies=10, awkward_share=0.0,
+        near_share=0.0,
+    )[:_PROBES]  # fmt: skip
+    answers = np.round(teacher.outcomes(probes).astype(np.float64), 4)
+    return {
+        "format": FORMAT,
+        "rules": json.dumps(rules_to_dict(teacher.rules), ensure_ascii=False),
+        "recipe": json.dumps(asdict(recipe)),
+        "teacher": teacher.name,
+        "answers": hashlib.sha256(answers.tobytes()).hexdigest(),
+    }
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"{number:05}.safetensors"
+
+
+def _whole(path: Path, about: Mapping[str, str]) -> int | None:
+    """How many positions a shard has; None if it is not there or damaged. Raises ConfigError if made otherwise."""
+    if not path.exists():
+        return None
+    try:
+        arrays, texts = _read_shard(path)
+    except ConfigError:
+        return None
+    for key, text in about.items():
+        if texts[key] != text:
+            raise ConfigError(f"{path}: was made with {key} {texts[key]}, not {text}; name another folder")
+    return len(arrays["boards"])
+
+
+def _read_shard(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """A shard's arrays and texts. Raises ConfigError."""
+    try:
+        arrays, texts = read_tensors(path)
+    except TensorsError as error:
+        raise ConfigError(str(error)) from error
+    wanted = ("format", "rules", "recipe", "teacher", "answers", "digest")
+    if texts.get("format") != FORMAT or any(key not in texts for key in wanted):
+        raise ConfigError(f"{path}: is no shard of labels")
+    try:
+        rules = rules_from_dict(json.loads(texts["rules"]))
+        boards = checked_boards(arrays["boards"], rules.checkers)
+        outcomes = arrays["outcomes"]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: is no shard of labels: {error}") from error
+    if outcomes.shape != (len(boards), class_count(rules)) or outcomes.dtype != np.float32:
+        raise ConfigError(f"{path}: {len(boards)} boards have outcomes {outcomes.dtype}{list(outcomes.shape)}")
+    return arrays, texts

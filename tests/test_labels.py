@@ -1,0 +1,181 @@
+"""Labels on disk: how positions are found, shards made once, and what is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from networks import network_of
+
+from nardy_ai.boards import BAR, FACING, finished
+from nardy_ai.cli.main import main
+from nardy_ai.errors import ConfigError
+from nardy_ai.movegen.generate import expand
+from nardy_ai.play.decisions import Decisions
+from nardy_ai.play.sampling import awkward_boards, sampled_positions
+from nardy_ai.rules import MatchOptions, find_preset, find_rules
+from nardy_ai.search import Lookahead, distinct_boards
+from nardy_ai.train.labels import LabelRecipe, check_teacher, make_labels, read_labels
+
+SHORT, HYPER, LONG = find_rules("short"), find_rules("hyper"), find_rules("long")
+RECIPE = LabelRecipe(games=12, seed=4)
+MATCH = find_preset("hyper").match
+SHARES = {"wild_share": 0.3, "wild_plies": 10, "awkward_share": 0.3, "near_share": 0.5}
+
+
+@pytest.mark.parametrize("rules", [SHORT, HYPER, LONG], ids=lambda rules: rules.name)
+def test_sampled_positions_are_distinct_playable_and_always_the_same(rules):
+    network = network_of(rules)
+
+    boards = sampled_positions(network, MatchOptions(), range(5, 15), seed=3, **SHARES)
+
+    assert len(distinct_boards(boards)[0]) == len(boards) > 100
+    assert not finished(boards).any()
+    assert (boards.sum(axis=2) == rules.checkers).all()
+    points = boards[:, 0, 1:BAR] > 0
+    assert not (points & (boards[:, 1, FACING[rules.board][1:BAR]] > 0)).any()
+    again = sampled_positions(network, MatchOptions(), range(5, 15), seed=3, **SHARES)
+    assert again.tobytes() == boards.tobytes()
+
+
+def test_near_misses_come_on_top_of_the_plays_made():
+    shares = SHARES | {"near_share": 0.0}
+    without = sampled_positions(network_of(SHORT), MatchOptions(), range(8), seed=3, **shares)
+    having = sampled_positions(network_of(SHORT), MatchOptions(), range(8), seed=3, **shares | {"near_share": 1.0})
+
+    assert len(having) > 1.2 * len(without)
+    assert {board.tobytes() for board in without} <= {board.tobytes() for board in having}
+
+
+@pytest.mark.parametrize("rules", [SHORT, HYPER], ids=lambda rules: rules.name)
+def test_awkward_boards_can_be_played_and_are_awkward(rules):
+    boards = awkward_boards(rules, 300, seed=2)
+
+    assert (boards.sum(axis=2) == rules.checkers).all()
+    assert not ((boards[:, 0, 1:BAR] > 0) & (boards[:, 1, FACING["contrary"][1:BAR]] > 0)).any()
+    playable = boards[~finished(boards)]
+    assert len(playable) > 0.9 * len(boards)
+    expand(playable, np.tile(np.array([[6, 5]], dtype=np.uint8), (len(playable), 1)), rules)
+    assert (boards[:, 0, BAR] > 1).mean() > 0.05
+
+
+def test_labels_are_what_the_teacher_says_and_shards_are_made_once(tmp_path: Path):
+    teacher = Lookahead(network_of(HYPER), 1)
+    seen: list[int] = []
+
+    assert make_labels(tmp_path, teacher, MATCH, RECIPE, shards=2, progress=lambda n, found: seen.append(n)) == 2
+    first = (tmp_path / "00000.safetensors").stat().st_mtime_ns
+    assert make_labels(tmp_path, teacher, MATCH, RECIPE, shards=3, workers=2) == 3
+
+    assert (tmp_path / "00000.safetensors").stat().st_mtime_ns == first
+    labels = read_labels([tmp_path])
+    assert labels.outcomes.tobytes() == teacher.outcomes(labels.boards).tobytes()
+    assert labels.sources[0]["teacher"] == teacher.name
+    assert sorted(seen) == [0, 1]
+
+
+def test_a_damaged_shard_is_made_again_to_the_last_bit(tmp_path: Path):
+    teacher = network_of(HYPER)
+    make_labels(tmp_path, teacher, MATCH, RECIPE, shards=1)
+    path = tmp_path / "00000.safetensors"
+    whole = read_labels([tmp_path])
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    with pytest.raises(ConfigError, match="damaged"):
+        read_labels([tmp_path])
+
+    make_labels(tmp_path, teacher, MATCH, RECIPE, shards=1)
+
+    again = read_labels([tmp_path])
+    assert again.boards.tobytes() == whole.boards.tobytes()
+    assert again.outcomes.tobytes() == whole.outcomes.tobytes()
+
+
+def test_a_folder_of_another_recipe_or_teacher_is_refused(tmp_path: Path):
+    make_labels(tmp_path, network_of(HYPER), MATCH, RECIPE, shards=1)
+
+    with pytest.raises(ConfigError, match="was made with recipe"):
+        make_labels(tmp_path, network_of(HYPER), MATCH, replace(RECIPE, seed=5), shards=1)
+    with pytest.raises(ConfigError, match="was made with answers"):
+        make_labels(tmp_path, network_of(HYPER, seed=2), MATCH, RECIPE, shards=1)
+
+
+def test_the_last_folder_that_has_a_position_counts(tmp_path: Path):
+    make_labels(tmp_path / "one", network_of(HYPER), MATCH, RECIPE, shards=1)
+    make_labels(tmp_path / "two", network_of(HYPER, seed=2), MATCH, RECIPE, shards=1)
+
+    both = read_labels([tmp_path / "one", tmp_path / "two"])
+
+    last = read_labels([tmp_path / "two"])
+    assert len(both.boards) > len(last.boards)
+    found = {board.tobytes(): outcomes.tobytes() for board, outcomes in zip(both.boards, both.outcomes, strict=True)}
+    assert len(found) == len(both.boards)
+    for board, outcomes in zip(last.boards, last.outcomes, strict=True):
+        assert found[board.tobytes()] == outcomes.tobytes()
+
+
+def test_labels_of_other_rules_do_not_mix(tmp_path: Path):
+    make_labels(tmp_path / "one", network_of(HYPER), MATCH, RECIPE, shards=1)
+    make_labels(tmp_path / "two", network_of(SHORT), MATCH, replace(RECIPE, games=1), shards=1)
+
+    with pytest.raises(ConfigError, match="is of rules 'hyper', others are of 'short'"):
+        read_labels([tmp_path / "one", tmp_path / "two"])
+
+
+def decisions_of(network, n: int = 60) -> Decisions:
+    """Held-out decisions whose right answer is what `network` says."""
+    boards = sampled_positions(network, MatchOptions(), range(6), seed=9, **SHARES)[:n]
+    after = expand(boards, np.tile(np.array([[6, 2]], dtype=np.uint8), (len(boards), 1)), network.rules)
+    values = network.play_values(boards, after).astype(np.float64)
+    return Decisions(boards, after, values, np.ones(len(values), dtype=bool), ("all",) * len(boards))
+
+
+def test_a_teacher_no_better_than_its_student_is_refused():
+    right, wrong = network_of(SHORT), network_of(SHORT, seed=2)
+    decisions = decisions_of(right)
+
+    assert check_teacher(right, wrong, decisions).pr < 0
+    with pytest.raises(ConfigError, match="is not better than student"):
+        check_teacher(wrong, right, decisions)
+    with pytest.raises(ConfigError, match="Take a deeper teacher"):
+        check_teacher(right, right, decisions)
+
+
+def test_label_command_fills_a_folder_and_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = [
+        "label",
+        "hyper",
+        "--out",
+        str(tmp_path / "labels"),
+        "--shards",
+        "2",
+        "--games",
+        "5",
+        "--json",
+        "--quiet",
+    ]
+
+    assert main(arguments) == 0
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["shards"] == 2
+    assert answer["positions"] >= len(read_labels([tmp_path / "labels"]).boards) > 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["pubeval", "--out", "x"], "knows no chances"),
+        (["hyper", "--out", "x", "--shards", "0"], "expected 1 or more"),
+        (["hyper", "--out", "x", "--near-share", "2"], "near_share = 2.0; expected 0 to 1"),
+        (["hyper", "--out", "x", "--student", "random"], "give both"),
+    ],
+)
+def test_label_refuses_what_makes_no_sense(arguments, reason, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["label", *arguments]) == 2
+
+    assert reason in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

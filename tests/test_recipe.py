@@ -1,0 +1,101 @@
+"""Recipes: stages that chain, are done once, and are refused before anything starts if they make no sense."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nardy_ai.bot_file import read_bot
+from nardy_ai.cli.main import main
+from nardy_ai.errors import ConfigError
+from nardy_ai.resources import find_recipe, recipe_names
+from nardy_ai.train.recipe import LabelStage, read_recipe
+
+WHOLE = """
+[base]
+kind = "train"
+rules = "hyper"
+games = 300
+self_check = false
+network = { units = 16, hidden = 4 }
+benchmark = { pairs = 10, every = 1.0, against = ["random"] }
+
+[labels]
+kind = "label"
+teacher = "base@1ply"
+shards = 2
+games = 20
+
+[bot]
+kind = "fit"
+labels = ["labels"]
+start = "base"
+steps = 20
+network = { units = 64, hidden = 8 }
+optim = { batch = 64 }
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_stages_chain_and_are_done_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch", reason="only training needs torch")
+    path = written(tmp_path, WHOLE)
+    arguments = ["recipe", str(path), "--run", str(tmp_path / "run"), "--json", "--workers", "1"]
+
+    assert main(arguments) == 0
+
+    assert json.loads(capsys.readouterr().out)["done"] == ["base", "labels", "bot"]
+    card = read_bot(tmp_path / "run" / "bot" / "bot.safetensors").card
+    assert card["sources"][0]["shards"] == 2
+    assert card["start"]["card"]["games"] >= 300
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("0*.safetensors")}
+    assert main(arguments) == 0
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("0*.safetensors")}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('kind = "fit"', 'kind = "fitt"', "stage 'bot': kind 'fitt'; expected train, label or fit"),
+        ('labels = ["labels"]', 'labels = ["base"]', "labels 'base' are no earlier stage of that kind"),
+        ('labels = ["labels"]', "", "stage 'bot': has no labels"),
+        ("steps = 20", "step = 20", "unknown key 'step'; did you mean 'steps'"),
+        ('teacher = "base@1ply"', "", "expected a teacher"),
+        ("shards = 2", "shards = 0", "shards = 0; expected 1 or more"),
+        ("games = 20", "plays = 20", "plays = 20; expected numbers for"),
+        ("[bot]", "[Bot]", "expected a table with a name of small letters"),
+        ("[base]", "[base", "is no TOML"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_at_once(before: str, after: str, reason: str, tmp_path: Path):
+    assert before in WHOLE
+
+    with pytest.raises(ConfigError, match=r"mine\.toml") as caught:
+        read_recipe(written(tmp_path, WHOLE.replace(before, after)))
+
+    assert reason in str(caught.value)
+
+
+def test_a_recipe_without_stages_is_refused(tmp_path: Path):
+    with pytest.raises(ConfigError, match="has no stage"):
+        read_recipe(written(tmp_path, ""))
+
+
+def test_names_of_stages_become_places():
+    recipe = read_recipe(find_recipe("short"))
+
+    labels = next(stage for stage in recipe.stages if isinstance(stage, LabelStage))
+    bare, _, depth = labels.teacher.partition("@")
+
+    assert recipe.place(labels.teacher, Path("runs/x")) == f"{Path('runs/x') / bare / 'bot.safetensors'}@{depth}"
+    assert recipe.place("pubeval", Path("runs/x")) == "pubeval"
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_shipped_recipes_are_read(name: str):
+    assert read_recipe(find_recipe(name)).stages

@@ -1,0 +1,88 @@
+"""What is written in LLVM's own words, against numpy."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from nardy_ai.vectors import (
+    LANES,
+    PRODUCT_ROWS,
+    add_product_of_16,
+    add_product_of_32,
+    bytes_differ,
+    bytes_with,
+    ones,
+    reversed_bits,
+    top_of,
+)
+
+BITS = np.arange(32)
+MASKS = np.random.default_rng(3).integers(1, 2**31, 200).astype(np.int32) >> np.arange(200) % 31 | 1
+
+
+@njit
+def _with(array, at, bits):
+    return bytes_with(array, at, np.int8(bits))
+
+
+@njit
+def _differ(a, a_at, b, b_at):
+    return bytes_differ(a, a_at, b, b_at)
+
+
+@njit
+def _counts(masks, tops, reverse):
+    total = np.empty(len(masks), np.int64)
+    for n in range(len(masks)):
+        total[n] = ones(masks[n])
+        tops[n] = top_of(masks[n])
+        reverse[n] = reversed_bits(np.uint32(masks[n]))
+    return total
+
+
+@njit
+def _narrow(a, a_at, b, b_at, depth, c, c_at):
+    add_product_of_16(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+
+
+@njit
+def _wide(a, a_at, b, b_at, depth, c, c_at):
+    add_product_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+
+
+def bits_of(truth: np.ndarray) -> int:
+    return int((truth.astype(np.int64) << BITS).sum())
+
+
+@pytest.mark.parametrize("at", [0, 5, 28])
+def test_bytes_are_compared_thirty_two_at_once(at: int):
+    rng = np.random.default_rng(at)
+    a, b = rng.integers(0, 16, (2, 60)).astype(np.int8)
+
+    assert _with(a, at, 6) == bits_of((a[at : at + 32] & 6) != 0)
+    assert _differ(a, at, b, 3) == bits_of(a[at : at + 32] != b[3:35])
+
+
+def test_bits_are_counted_found_and_turned():
+    tops, reverse = np.empty(200, np.int64), np.empty(200, np.uint32)
+
+    counts = _counts(MASKS, tops, reverse)
+
+    texts = [f"{mask:032b}" for mask in MASKS]
+    assert counts.tolist() == [text.count("1") for text in texts]
+    assert tops.tolist() == [31 - text.index("1") for text in texts]
+    assert reverse.tolist() == [int(text[::-1], 2) for text in texts]
+
+
+@pytest.mark.parametrize(("product", "columns"), [(_narrow, LANES), (_wide, 2 * LANES)])
+def test_product_is_added_to_its_part_of_an_array_and_to_nothing_else(product, columns: int):
+    rng = np.random.default_rng(columns)
+    a, b, c = (rng.normal(size=size).astype(np.float32) for size in ((12, 40), (50, 64), (12, 70)))
+    wanted = c.astype(np.float64)
+    wanted[2 : 2 + PRODUCT_ROWS, 3 : 3 + columns] += (
+        a[1 : 1 + PRODUCT_ROWS, 4:27].astype(float) @ b[6:29, 8 : 8 + columns]
+    )
+
+    product(a, 40 + 4, b, 6 * 64 + 8, 23, c, 2 * 70 + 3)
+
+    np.testing.assert_allclose(c, wanted, atol=1e-5)

@@ -1,7 +1,8 @@
-"""Long work asked to stop by Ctrl-C or TERM: it ends its stretch and saves."""
+"""Long work asked to stop by Ctrl-C or TERM: it ends its stretch and saves, or says what there is by then."""
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
@@ -31,3 +32,23 @@ def interruptible(watcher: Stoppable) -> Iterator[None]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
+
+
+@contextmanager
+def stoppable() -> Iterator[Callable[[], bool]]:
+    """A question whether Ctrl-C was pressed; a second press ends the program at once."""
+    pressed = threading.Event()
+
+    def press(number: int, frame: FrameType | None) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield pressed.is_set
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

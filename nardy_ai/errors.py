@@ -27,3 +27,7 @@ class ConfigError(NardyError):
 
 class BotError(NardyError):
     """A bot's name is unknown, or its file is damaged or of another kind."""
+
+
+class GameError(NardyError):
+    """An action that a game does not allow now, or a saved game that is none."""

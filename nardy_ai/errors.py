@@ -31,3 +31,7 @@ class BotError(NardyError):
 
 class GameError(NardyError):
     """An action that a game does not allow now, or a saved game that is none."""
+
+
+class CubeError(NardyError):
+    """A cube's state is impossible, or a match equity table is damaged or too short."""

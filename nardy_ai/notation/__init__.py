@@ -25,6 +25,7 @@ __all__ = [
     "board_text",
     "check_position",
     "draw_board",
+    "format_of",
     "format_play",
     "ordered_moves",
     "parse_play",
@@ -56,7 +57,7 @@ def read_position(text: str, rules: RuleSet) -> Position:
 
     Raises NotationError, or BoardError if no game under `rules` can show the board.
     """
-    name = _format_of(text)
+    name = format_of(text)
     if name != "text":
         _check_geometry(name, rules)
     position = _READERS[name](text, rules)
@@ -91,7 +92,7 @@ def write_position(position_or_board: Position | Boards, rules: RuleSet, *, form
     return write_position_id(position.board) if bare else write_gnubg(position)
 
 
-def _format_of(text: str) -> str:
+def format_of(text: str) -> str:
     """The format a text has the shape of, right or wrong. Raises NotationError if it has none."""
     given = text.strip()
     folded = given.casefold()

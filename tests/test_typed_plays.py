@@ -210,7 +210,7 @@ def positions_of(rules: RuleSet, n: int) -> list[tuple[np.ndarray, tuple[int, in
     return found
 
 
-@pytest.mark.parametrize("n", [15, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [8, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["short", "caucasian", "hyper", "long", "long-fnr"])
 def test_every_sloppy_form_of_every_legal_play_is_that_play_or_named_among_others(name: str, n: int):
     """A name without stars may mean the play that hits less; joined digits may mean a landing point."""
@@ -232,7 +232,7 @@ def test_every_sloppy_form_of_every_legal_play_is_that_play_or_named_among_other
 @pytest.mark.parametrize("name", ["short", "caucasian", "hyper", "long", "long-fnr"])
 def test_ways_of_plays_move_the_same_checkers_and_have_the_same_length(name: str):
     rules = find_rules(name)
-    for board, dice in positions_of(rules, 8):
+    for board, dice in positions_of(rules, 5):
         legal = plays(board, dice, rules)
         with_ways = plays_with_ways(board, dice, rules)
         assert [play.moves for play, _ in with_ways] == [play.moves for play in legal]
@@ -254,7 +254,7 @@ def test_ways_of_plays_move_the_same_checkers_and_have_the_same_length(name: str
     )
     | st.text(max_size=12)
 )
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 def test_mangled_text_is_read_or_refused(text: str):
     for position, dice in (("start", (3, 1)), ("bar:1 6:2 5:2 4:2 / 1:2 13:2", (2, 2)), ("6:2 1:1 / 6:1", (6, 1))):
         try:

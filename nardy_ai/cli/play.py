@@ -18,8 +18,9 @@ from nardy_ai import __version__
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.evaluate import Answer, RankedPlay, evaluate, print_plays
+from nardy_ai.cli.evaluate import Answer, evaluate, evaluate_with_cube, print_plays
 from nardy_ai.cli.output import print_table
+from nardy_ai.cubeful import cube_decision
 from nardy_ai.errors import GameError, NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.files import replace_text
@@ -28,7 +29,7 @@ from nardy_ai.notation import Position, draw_board, format_play
 from nardy_ai.notation.plays import PASS_WORDS
 from nardy_ai.notation.typed import SLOT_WORDS, read_typed
 from nardy_ai.outcomes import equities
-from nardy_ai.play.opponent import respond
+from nardy_ai.play.opponent import cube_state, judges_cubes, respond
 from nardy_ai.play.session import (
     Action,
     Session,
@@ -40,10 +41,13 @@ from nardy_ai.play.session import (
     is_over,
     loss_names,
     position,
+    raised_stake,
     score,
     to_dict,
     undo,
 )
+from nardy_ai.play.session_record import match_record
+from nardy_ai.records import save_record
 from nardy_ai.rules import find_preset
 
 YOU, BOT = 0, 1
@@ -65,6 +69,7 @@ COMMANDS = {
     "board": "draw the board",
     "score": "the score, the stake and the seed",
     "resign": "offer to lose: resign, or resign mars",
+    "export": "write the match as .mat: export FILE",
     "save": "write the match to another file too: save FILE (every action is saved anyway)",
     "help": "this list",
     "quit": "leave; the match is saved",
@@ -144,6 +149,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"go on with a saved match (default: {DEFAULT_FILE})",
     )
+    parser.add_argument("--export", metavar="FILE", help="write the match as .mat at the end, finished or not")
     parser.add_argument(
         "--tutor",
         nargs="?",
@@ -172,6 +178,8 @@ def run(args: argparse.Namespace) -> int:
             return _left(table, DONE)
         finally:
             _save(table)
+            if args.export is not None:
+                _export(table, args.export)
 
 
 def _begun(args: argparse.Namespace) -> _Table:
@@ -285,7 +293,7 @@ def _bot_acts(table: _Table) -> None:
         assert state.dice is not None
         print("{} rolls {}-{}: {}".format(name, *state.dice, action.text))
     elif action.kind == "double":
-        print(f"{name} doubles: the stake would be more than {state.stake}")
+        print(f"{name} doubles to {raised_stake(session.setup, state.stake)}")
     elif action.kind in ("take", "beaver"):
         print(f"{name} {action.kind}s; the stake is {table.session.state.stake}")
     elif action.kind == "decline":
@@ -316,12 +324,13 @@ def _you_act(table: _Table) -> None:
 
 def _prompt(table: _Table) -> str:
     state, can = table.session.state, allowed(table.session, YOU)
-    if "play" in can:
-        assert state.dice is not None
-        dice = "{}-{}".format(*state.dice)
-        if table.questioned:
-            return f"{dice}: Enter keeps {table.questioned}, or another play> "
-        return f"{dice}: {table.typed} and> " if table.typed else f"{dice}> "
+    dice = "{}-{}: ".format(*state.dice) if state.dice else ""
+    if table.questioned:
+        return f"{dice}Enter keeps {table.questioned}, or something else> "
+    if table.typed:
+        return f"{dice}{table.typed} and> "
+    if dice:
+        return f"{dice[:-2]}> "
     return " or ".join(kind for kind in can if kind != "resign") + "> "
 
 
@@ -329,30 +338,45 @@ def _obey(table: _Table, line: str) -> None:
     """Do what a line says. Raises NardyError, which changes nothing; _Leave."""
     if line.startswith("#"):
         return
-    session = table.session
-    can = allowed(session, YOU)
+    can = allowed(table.session, YOU)
     command, rest = _command(line, can)
     if command is None:
         if "play" in can:
             _typed_play(table, line)
+        elif not line and table.questioned:
+            _decide(table, table.questioned)
         elif not line and "roll" in can:
-            _roll(table)
+            _decide(table, "roll")
         elif "take" in can:
             raise GameError(f"a double waits: {', '.join(can)}? (help lists what you can type)")
         else:
             raise GameError("roll first, by an empty line or roll; help lists what you can type")
-    elif command == "roll" and "roll" in can:
-        _roll(table)
     elif command in ("roll", "double", "take", "drop", "beaver"):
-        _do(table, Action(YOU, command))
-        if command in ("take", "beaver"):
-            print(f"you {command}")
+        _decide(table, command)
     elif command == "resign":
         _resign(table, rest)
     elif command == "best":
         _best(table)
     else:
         _SERVICES[command](table, rest)
+
+
+def _decide(table: _Table, kind: str) -> None:
+    """Roll, or act with the cube, unless the tutor has a question first. Raises GameError."""
+    if table.tutor is not None and kind != table.questioned and kind in allowed(table.session, YOU):
+        loss, right = _loss_by_cube(table, kind)
+        table.questioned = ""
+        if loss >= table.tutor:
+            print(f"{kind} loses {loss:.3f} per cube; right is {right}")
+            table.questioned = kind
+            return
+    _do(table, Action(YOU, kind))
+    dice = table.session.state.dice
+    if kind == "roll":
+        assert dice is not None
+        print("you roll {}-{}".format(*dice))
+    elif kind in ("take", "beaver"):
+        print(f"you {kind}")
 
 
 def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
@@ -376,13 +400,6 @@ def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
             raise GameError(f"{first!r} is no command; help lists what you can type")
         word = found.pop() if found else "a play"
     return (None, line) if word == "a play" else (_ALIASES.get(word, word), rest.strip())
-
-
-def _roll(table: _Table) -> None:
-    _do(table, Action(YOU, "roll"))
-    dice = table.session.state.dice
-    assert dice is not None
-    print("you roll {}-{}".format(*dice))
 
 
 def _typed_play(table: _Table, line: str) -> None:
@@ -417,7 +434,7 @@ def _typed_play(table: _Table, line: str) -> None:
 def _tutored_play(table: _Table, text: str) -> None:
     """Play, unless the tutor has a question first."""
     if table.tutor is not None and text != table.questioned:
-        ranked = _ranked(table)
+        ranked = _answer(table).ranked
         played = next(play for play in ranked if play.text == text)
         table.typed = ""
         if played is ranked[0]:
@@ -433,10 +450,11 @@ def _tutored_play(table: _Table, text: str) -> None:
 
 def _best(table: _Table) -> None:
     action = respond(table.session, table.adviser)
-    if action.kind == "roll":
-        _roll(table)
+    if action.kind != "play":
+        table.questioned = action.kind
+        _decide(table, action.kind)
         return
-    print(f"you: {action.text or action.kind}")
+    print(f"you: {action.text}")
     _do(table, action)
 
 
@@ -455,24 +473,51 @@ def _resign(table: _Table, way: str) -> None:
 def _hint(table: _Table, rest: str) -> None:
     if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest[:4])):
         raise GameError(f"hint {rest!r}: expected how many plays, such as hint 10")
-    state, bot = table.session.state, table.adviser
-    if state.dice is not None:
-        answer = Answer(Position(state.board, dice=state.dice), ranked=_ranked(table))
-        print_plays(answer, bot, int(rest[:4]) if rest else HINTS)
+    session, bot = table.session, table.adviser
+    if session.state.dice is not None:
+        print_plays(_answer(table), bot, int(rest[:4]) if rest else HINTS)
         return
     if not isinstance(bot, Evaluator):
         raise GameError(f"bot {bot.name!r} knows no chances before the roll; name another with --adviser")
-    outcomes = evaluate(bot, [Position(state.board)], where=[""])[0].outcomes
+    outcomes = _answer(table).outcomes
     assert outcomes is not None
-    who = table.names[state.on_roll]
+    who = table.names[session.state.on_roll]
     print(f"before the roll of {who}: equity {float(equities(outcomes, bot.rules)):+.3f} points a game, cubeless")
     header, *rows = chance_table(outcomes, bot.rules)
     print_table(rows, header=header, indent=2)
+    if judges_cubes(session, bot):
+        decision = cube_decision(bot, session.state.board, cube_state(session))
+        print(f"{decision.action}; equities per cube of {who}")
+        worths = {"no double": decision.no_double, "double, take": decision.double_take, "beaver": decision.beaver}
+        worths["double, drop"] = decision.double_pass if decision.double_take is not None else None
+        rows = [[name, f"{worth:+.3f}"] for name, worth in worths.items() if worth is not None]
+        print_table(rows, indent=2)
 
 
-def _ranked(table: _Table) -> tuple[RankedPlay, ...]:
-    state = table.session.state
-    return evaluate(table.adviser, [Position(state.board, dice=state.dice)], where=[""])[0].ranked
+def _answer(table: _Table) -> Answer:
+    """What the adviser says about the position, by the cube and the score where there is a cube."""
+    session, bot = table.session, table.adviser
+    asked = Position(session.state.board, dice=session.state.dice)
+    if judges_cubes(session, bot):
+        return evaluate_with_cube(bot, asked, cube_state(session), table=None, where="")
+    return evaluate(bot, [asked], where=[""])[0]
+
+
+def _loss_by_cube(table: _Table, kind: str) -> tuple[float, str]:
+    """What a cube action loses, per cube, by the adviser, and the right action in words."""
+    session, bot = table.session, table.adviser
+    offered = session.state.offer == "beaver" or not {"double", "take"}.intersection(allowed(session, YOU))
+    if offered or not judges_cubes(session, bot):
+        return 0.0, ""
+    verdict = cube_decision(bot, session.state.board, cube_state(session)).verdict
+    costs = {
+        "roll": verdict.cost_no_double,
+        "double": verdict.cost_double,
+        "take": verdict.cost_take,
+        "drop": verdict.cost_pass,
+        "beaver": verdict.cost_beaver,
+    }
+    return costs[kind], verdict.action
 
 
 def _undo(table: _Table, rest: str) -> None:
@@ -522,6 +567,16 @@ def _save_as(table: _Table, rest: str) -> None:
     _write(Path(rest), _file_text(table))
 
 
+def _export(table: _Table, rest: str) -> None:
+    if not rest:
+        raise GameError("export needs a file, such as export match.mat")
+    try:
+        save_record(Path(rest), match_record(table.session))
+    except (OSError, ValueError) as error:
+        raise GameError(f"{rest}: cannot be written: {error}") from error
+    print(f"written: {rest}")
+
+
 def _help(table: _Table, rest: str) -> None:
     print("a play: 8/5 6/5, 85 65, bar/22, 6/off, бар/22, 6/вб, 13/8(2), in the numbering of the side that plays;")
     print("a part of it where the rest is clear, or move by move")
@@ -537,6 +592,7 @@ _SERVICES: dict[str, Callable[[_Table, str], None]] = {
     "undo": _undo,
     "board": _draw,
     "score": _tell_score,
+    "export": _export,
     "save": _save_as,
     "help": _help,
     "quit": _quit,

@@ -6,27 +6,28 @@ import numpy as np
 
 from nardy_ai.boards import Boards
 from nardy_ai.bots import best_afterstates
+from nardy_ai.cube.state import CubeState, state_of_position
+from nardy_ai.cubeful import CubeDecision, cube_decision
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.reference import plays
 from nardy_ai.notation import format_play
-from nardy_ai.outcomes import Outcomes, class_names, equities, swap
-from nardy_ai.play.session import Action, Session, allowed, loss_names, loss_points, score
+from nardy_ai.outcomes import Outcomes, class_names, swap
+from nardy_ai.play.session import Action, Session, allowed, loss_names, loss_points, position, score
 
-__all__ = ["best_play", "respond"]
-
-DOUBLES_FROM, TOO_GOOD_FROM, DROPS_BELOW = 0.4, 1.0, -0.5
-"""Cubeless equities, points a stake: a bot doubles from the first (win chances of 0.70 without mars) to the second and
-drops below the third (win chances under 0.25)."""
+__all__ = ["best_play", "cube_state", "judges_cubes", "respond"]
 
 CERTAIN = 1e-4
 """An evaluator's certainty comes no nearer to 1 than this."""
+
+_ANSWERS = {"take": "take", "pass": "drop", "beaver": "beaver"}
 
 
 def respond(session: Session, bot: Bot) -> Action:
     """What `bot` does in the seat that must act now, which is none when the game is over.
 
-    A bot that knows no chances never doubles, takes every double and accepts only the largest loss that is possible.
+    With a cube a bot that knows chances plays and doubles by `cubeful`. One that knows none never doubles, takes every
+    double and accepts only the largest loss that is possible.
     """
     seat = session.state.to_act
     assert seat is not None
@@ -36,10 +37,19 @@ def respond(session: Session, bot: Bot) -> Action:
     if "accept" in can:
         return Action(seat, "accept" if _accepts(session, bot) else "decline")
     if "take" in can:
-        takes = not isinstance(bot, Evaluator) or -_equity(session, bot) >= DROPS_BELOW
-        return Action(seat, "take" if takes else "drop")
-    doubles = "double" in can and isinstance(bot, Evaluator) and DOUBLES_FROM <= _equity(session, bot) <= TOO_GOOD_FROM
+        return Action(seat, _answer(session, bot))
+    doubles = "double" in can and judges_cubes(session, bot) and _decision(session, bot).verdict.double
     return Action(seat, "double" if doubles else "roll")
+
+
+def judges_cubes(session: Session, bot: Bot) -> bool:
+    """Whether there is a cube and `bot` knows chances."""
+    return session.setup.options.cube != "none" and isinstance(bot, Evaluator)
+
+
+def cube_state(session: Session) -> CubeState:
+    """The cube and the score as the seat on roll sees them."""
+    return state_of_position(position(session), growth=session.setup.options.cube)
 
 
 def best_play(session: Session, bot: Bot) -> str:
@@ -54,13 +64,24 @@ def best_play(session: Session, bot: Bot) -> str:
 def _best_afterstate(session: Session, bot: Bot) -> Boards:
     """The board after the best play, swapped, `int8[2, 26]`."""
     state = session.state
-    after: Boards = best_afterstates(bot, state.board[None], np.array([state.dice], dtype=np.uint8))[0][0]
+    cube = cube_state(session) if judges_cubes(session, bot) else None
+    dice = np.array([state.dice], dtype=np.uint8)
+    after: Boards = best_afterstates(bot, state.board[None], dice, state=cube)[0][0]
     return after
 
 
-def _equity(session: Session, bot: Evaluator) -> float:
-    """Cubeless points a stake of the seat on roll, before its roll."""
-    return float(equities(settled_outcomes(bot, session.state.board[None]), bot.rules)[0])
+def _decision(session: Session, bot: Bot) -> CubeDecision:
+    return cube_decision(bot, session.state.board, cube_state(session))
+
+
+def _answer(session: Session, bot: Bot) -> str:
+    """The answer to a double or a beaver. A double that wins the doubler nothing costs nothing to take."""
+    if not judges_cubes(session, bot):
+        return "take"
+    decision = _decision(session, bot)
+    if session.state.offer == "beaver":
+        return "drop" if decision.reply == "drop" else "take"
+    return _ANSWERS[decision.verdict.answer or "take"]
 
 
 def _accepts(session: Session, bot: Bot) -> bool:

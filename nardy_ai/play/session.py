@@ -41,6 +41,7 @@ __all__ = [
     "loss_names",
     "loss_points",
     "position",
+    "raised_stake",
     "score",
     "to_dict",
     "undo",
@@ -171,7 +172,9 @@ def allowed(session: Session, seat: int) -> tuple[str, ...]:
     if state.offer:
         beaver = state.offer == "double" and setup.options.beavers and not setup.options.length
         return (
-            ("take", "beaver", "drop") if beaver and _raised(setup, _raised(setup, state.stake)) else ("take", "drop")
+            ("take", "beaver", "drop")
+            if beaver and raised_stake(setup, raised_stake(setup, state.stake))
+            else ("take", "drop")
         )
     if state.dice is not None:
         return ("play", "resign")
@@ -208,6 +211,12 @@ def loss_points(setup: Setup, state: State, way: int) -> int:
     if setup.options.jacoby and not setup.options.length and state.owner is None:
         return state.stake
     return int(class_points(setup.rules)[way]) * state.stake
+
+
+def raised_stake(setup: Setup, stake: int) -> int:
+    """The stake after a double, 0 if that is beyond LARGEST_STAKE."""
+    raised = stake + 1 if setup.options.cube == "arithmetic" else 2 * stake
+    return raised if raised <= LARGEST_STAKE else 0
 
 
 def position(session: Session) -> Position:
@@ -366,15 +375,15 @@ def _beaver(setup: Setup, state: State, action: Action) -> State:
 
 def _take(setup: Setup, state: State, action: Action) -> State:
     """The seat that is not on roll owns the cube now, after a beaver too."""
-    stake = _raised(setup, state.stake)
+    stake = raised_stake(setup, state.stake)
     return replace(
-        state, offer="", stake=stake if state.offer == "double" else _raised(setup, stake), owner=1 - state.on_roll
+        state, offer="", stake=stake if state.offer == "double" else raised_stake(setup, stake), owner=1 - state.on_roll
     )
 
 
 def _drop(setup: Setup, state: State, action: Action) -> State:
     """The stake is lost as it was before the offer; before a beaver it was the doubled one."""
-    stake = state.stake if state.offer == "double" else _raised(setup, state.stake)
+    stake = state.stake if state.offer == "double" else raised_stake(setup, state.stake)
     return replace(state, offer="", results=(*state.results, Result(1 - action.seat, "dropped", "single", stake)))
 
 
@@ -422,14 +431,8 @@ def _may_double(setup: Setup, state: State) -> bool:
         setup.options.cube != "none"
         and not state.crawford
         and state.owner in (None, state.on_roll)
-        and _raised(setup, state.stake) > 0
+        and raised_stake(setup, state.stake) > 0
     )
-
-
-def _raised(setup: Setup, stake: int) -> int:
-    """The stake after a double, 0 if that is beyond the largest."""
-    raised = stake + 1 if setup.options.cube == "arithmetic" else 2 * stake
-    return raised if raised <= LARGEST_STAKE else 0
 
 
 def _score(results: tuple[Result, ...]) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nardy_ai.bots import load_bot
+from nardy_ai.cli.line_input import completer
 from nardy_ai.cli.main import main
 from nardy_ai.movegen.reference import plays
 from nardy_ai.play.opponent import respond
@@ -181,6 +182,8 @@ def test_unfinished_game_is_not_written_over(monkeypatch, capsys):
         (("--games", "0"), "--games is 1 or more"),
         (("--length", "3", "--games", "3"), "ends by its length"),
         (("--bot", "pips", "--tutor"), "knows no chances"),
+        (("--tutor=-1",), "expected a loss of 0 points or more"),
+        (("--tutor", "nan"), "expected a loss of 0 points or more"),
         (("--bot", "nobody"), "unknown bot"),
     ],
 )
@@ -396,6 +399,22 @@ def test_hint_before_the_roll_tells_the_cube_decision(monkeypatch, capsys):
     out = said(monkeypatch, capsys, ["24/23 13/9", "hint", "", "hint 1"], *argv)
     assert "no double, take; equities per cube of you" in out
     assert "points per cube, with the cube" in out
+
+
+@pytest.mark.parametrize("damage", [{"tutor": "much"}, {"adviser": None}, {"players": ["you", "nobody"]}])
+def test_damaged_save_is_refused_in_one_line(monkeypatch, capsys, damage):
+    play(monkeypatch, [], "--bot", "pips")
+    Path(FILE).write_text(json.dumps(saved() | damage), encoding="utf-8")
+    capsys.readouterr()
+    assert play(monkeypatch, [], "--resume") == MISUSED
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_tab_completes_what_can_be_typed():
+    complete = completer(["24/23 13/9", "24/20", "hint", "Марс"])
+    assert [complete("24", i) for i in range(3)] == ["24/23 13/9", "24/20", None]
+    assert complete("H", 0) == "hint"
+    assert complete("м", 0) == "Марс"
 
 
 def test_quit_is_no_interruption(monkeypatch, capsys):

@@ -81,6 +81,22 @@ def test_opening_has_the_dice_of_the_arena_and_throws_that_explain_it(opening: s
             assert last[found.starter] == found.dice
 
 
+@pytest.mark.parametrize("case", read_data("cases/openings.json")["openings"], ids=lambda case: case["id"])
+def test_openings_of_the_worked_cases(case):
+    """The first seed that throws what the case throws (which seat threw what, after as many ties)."""
+    options = preset_of(case).match
+    *ties, last = [tuple((die,) if isinstance(die, int) else tuple(die) for die in throw) for throw in case["rolls"]]
+    for seed in range(50_000):
+        opening = opening_at(seed, 0, options.opening)
+        if len(opening.throws) == len(ties) + 1 and opening.throws[-1] == last:
+            break
+    session = begin(Setup(preset_of(case).rules, options, seed))
+    assert session.state.on_roll == ["first", "second"].index(case["starts"])
+    assert session.state.stake == case.get("stake", 1)
+    if case["plays"] is not None:
+        assert session.state.dice == tuple(case["plays"])
+
+
 def test_either_seat_starts_half_of_the_games():
     starters = [opening_at(1, game, "reroll").starter for game in range(1200)]
     assert abs(np.mean(starters) - 0.5) < 0.06  # more than four standard errors
@@ -368,6 +384,8 @@ def test_saved_session_goes_on_as_if_it_had_not_been_interrupted(name: str):
         {"match": {"lenght": 5}},
         {"players": ["one"]},
         {"seed": None},
+        {"seed": float("inf")},
+        {"games": 0},
     ],
 )
 def test_damaged_save_is_refused_with_a_word_about_it(damage):

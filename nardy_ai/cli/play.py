@@ -19,14 +19,15 @@ from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.evaluate import Answer, evaluate, evaluate_with_cube, print_plays
+from nardy_ai.cli.line_input import ask
 from nardy_ai.cli.output import print_table
 from nardy_ai.cubeful import cube_decision
 from nardy_ai.errors import GameError, NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.files import replace_text
-from nardy_ai.movegen.reference import plays_with_ways
+from nardy_ai.movegen.reference import plays, plays_with_ways
 from nardy_ai.notation import Position, draw_board, format_play
-from nardy_ai.notation.plays import PASS_WORDS
+from nardy_ai.notation.plays import PASS, PASS_WORDS
 from nardy_ai.notation.typed import SLOT_WORDS, read_typed
 from nardy_ai.outcomes import equities
 from nardy_ai.play.opponent import cube_state, judges_cubes, respond
@@ -171,8 +172,10 @@ def run(args: argparse.Namespace) -> int:
         _save(table)
         try:
             return _play_on(table)
-        except (KeyboardInterrupt, EOFError):
-            print(file=sys.stderr)
+        except EOFError:
+            return _left(table, INTERRUPTED)
+        except KeyboardInterrupt:
+            print()
             return _left(table, INTERRUPTED)
         except _Leave:
             return _left(table, DONE)
@@ -216,14 +219,16 @@ def _resumed(args: argparse.Namespace) -> _Table:
             raise GameError(f"--{option} belongs to a new match; {path} has its own")
     session, extra = _read(path)
     bot = load_bot(session.setup.players[BOT], session.setup.rules)
-    adviser = args.adviser or extra.get("adviser")
-    tutor = extra.get("tutor") if args.tutor is None else args.tutor
+    adviser = args.adviser or extra["adviser"]
+    tutor = extra["tutor"] if args.tutor is None else args.tutor
     return _table(args, session, bot, adviser, tutor, path)
 
 
 def _table(
     args: argparse.Namespace, session: Session, bot: Bot, adviser: str | None, tutor: float | None, path: Path
 ) -> _Table:
+    if tutor is not None and not tutor >= 0:
+        raise GameError(f"--tutor {tutor}: expected a loss of 0 points or more")
     advises = bot if adviser is None else load_bot(adviser, session.setup.rules)
     if tutor is not None and not isinstance(advises, Evaluator):
         raise GameError(
@@ -253,7 +258,8 @@ def _play_on(table: _Table) -> int:
 
 def _greet(table: _Table) -> None:
     setup = table.session.setup
-    play = f"a match to {setup.options.length}" if setup.options.length else f"games for points: {setup.games}"
+    games = "1 game" if setup.games == 1 else f"{setup.games} games"
+    play = f"a match to {setup.options.length}" if setup.options.length else games
     print(f"nardy {__version__}, {setup.rules.name}, {play}, against {table.names[BOT]}, seed {setup.seed}")
     print(f"every action is saved in {table.path}; help lists what you can type")
     if table.session.actions:
@@ -294,8 +300,11 @@ def _bot_acts(table: _Table) -> None:
         print("{} rolls {}-{}: {}".format(name, *state.dice, action.text))
     elif action.kind == "double":
         print(f"{name} doubles to {raised_stake(session.setup, state.stake)}")
-    elif action.kind in ("take", "beaver"):
-        print(f"{name} {action.kind}s; the stake is {table.session.state.stake}")
+    elif action.kind == "beaver":
+        doubled = raised_stake(session.setup, state.stake)
+        print(f"{name} takes and doubles again to {raised_stake(session.setup, doubled)}")
+    elif action.kind == "take":
+        print(f"{name} takes; the stake is {table.session.state.stake}")
     elif action.kind == "decline":
         assert state.resigning is not None
         print(f"{name} declines and plays on")
@@ -305,21 +314,23 @@ def _you_act(table: _Table) -> None:
     """Play what is forced, else ask once and do what is said."""
     session = table.session
     state = session.state
-    if "play" in allowed(session, YOU):
-        assert state.dice is not None
-        legal = plays_with_ways(state.board, state.dice, session.setup.rules)
-        if len(legal) == 1:
-            text = format_play(legal[0][0].moves)
-            _draw_if_new(table)
-            print("{}-{}: {}".format(*state.dice, "nothing can be played" if text == "pass" else f"{text} is forced"))
-            _do(table, Action(YOU, "play", text))
-            return
+    names = []
+    if state.dice is not None:
+        names = [format_play(play.moves) for play in plays(state.board, state.dice, session.setup.rules)]
     _draw_if_new(table)
-    line = _ask(_prompt(table))
+    if len(names) == 1:
+        print("{}-{}: {}".format(*state.dice or (), _forced_text(names[0])))
+        _do(table, Action(YOU, "play", names[0]))
+        return
+    line = ask(_prompt(table), [*names, *COMMANDS])
     try:
         _obey(table, line.strip())
     except NardyError as error:
         print(error)
+
+
+def _forced_text(play: str) -> str:
+    return "nothing can be played" if play == PASS else f"{play} is forced"
 
 
 def _prompt(table: _Table) -> str:
@@ -625,7 +636,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _read(path: Path) -> tuple[Session, dict[str, Any]]:
-    """A saved session and what else its file says. Raises GameError."""
+    """A saved session, and who advises (`adviser`, a name) and from which loss on (`tutor`). Raises GameError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -633,20 +644,13 @@ def _read(path: Path) -> tuple[Session, dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise GameError(f"{path}: is no saved game: {error}") from error
     try:
-        return from_dict(data), data
+        session = from_dict(data)
     except GameError as error:
         raise GameError(f"{path}: {error}") from error
-
-
-def _ask(prompt: str) -> str:
-    """One line of the player; over a pipe it is echoed, so that the output reads like a session. Raises EOFError."""
-    if sys.stdin.isatty():
-        return input(prompt)
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    print(f"{prompt}{line.rstrip()}")
-    return line
+    adviser, tutor = data.get("adviser"), data.get("tutor")
+    if not isinstance(adviser, str) or not (tutor is None or isinstance(tutor, int | float)):
+        raise GameError(f"{path}: the saved game is damaged: adviser {adviser!r}, tutor {tutor!r}")
+    return session, {"adviser": adviser, "tutor": tutor}
 
 
 def _left(table: _Table, code: int) -> int:

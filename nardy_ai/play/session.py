@@ -60,6 +60,7 @@ class Setup:
     """What is fixed before the first roll. Seats are 0 and 1.
 
     players: what the seats are called. games: how many games are played for money; a match ends by its length.
+    Raises GameError.
     """
 
     rules: RuleSet
@@ -67,6 +68,10 @@ class Setup:
     seed: int
     players: tuple[str, str] = ("0", "1")
     games: int = 1
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise GameError(f"games = {self.games}; expected 1 or more")
 
 
 @dataclass(frozen=True)
@@ -284,7 +289,7 @@ def from_dict(data: Mapping[str, Any]) -> Session:
             games=int(data["games"]),
         )
         actions = [Action(int(seat), str(kind), str(text)) for seat, kind, text in data["actions"]]
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
         raise GameError(f"the saved game is damaged: {error}") from error
     session = begin(setup)
     for i, action in enumerate(actions):

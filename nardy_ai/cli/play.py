@@ -499,8 +499,10 @@ def _hint(table: _Table, rest: str) -> None:
     if judges_cubes(session, bot):
         decision = cube_decision(bot, session.state.board, cube_state(session))
         print(f"{decision.action}; equities per cube of {who}")
-        worths = {"no double": decision.no_double, "double, take": decision.double_take, "beaver": decision.beaver}
-        worths["double, drop"] = decision.double_pass if decision.double_take is not None else None
+        worths: dict[str, float | None] = {"no double": decision.no_double}
+        if decision.double_take is not None:
+            worths |= {"double, take": decision.double_take, "double, drop": decision.double_pass}
+        worths["beaver"] = decision.beaver
         rows = [[name, f"{worth:+.3f}"] for name, worth in worths.items() if worth is not None]
         print_table(rows, indent=2)
 

@@ -385,6 +385,20 @@ def test_automatic_doubles_and_beavers_are_exported(stake):
             assert (game.winner, game.points) == (1 - doubler, 2 * stake)
 
 
+@pytest.mark.parametrize(
+    ("way", "written", "points"), [("single", "Resigns single", 1), ("koks", "Resigns backgammon", 3)]
+)
+def test_accepted_resignation_is_exported_and_a_declined_one_is_not(way, written, points):
+    preset = find_preset("short")
+    session = begin(Setup(preset.rules, preset.match, 3))
+    for action in (Action(0, "resign", "mars"), Action(1, "decline"), Action(0, "resign", way), Action(1, "accept")):
+        session = act(session, action)
+    record = match_record(session)
+    assert write_mat(record).count("Resigns") == write_mat(record).count(written) == 1
+    (game,) = replay_match(record, preset.rules)
+    assert (game.faults, game.winner, game.points) == ((), 1, points)
+
+
 def test_tutor_judges_cube_actions(monkeypatch, capsys):
     """No double is right before anything has happened."""
     argv = ("--rules", "short-match", "--length", "7", "--seed", "3", "--no-board", "--tutor")

@@ -37,7 +37,6 @@ from nardy_ai.records import (
     MatchRecord,
     Moment,
     ReplayedGame,
-    Resignation,
     Setup,
     Turn,
     replay_match,
@@ -76,17 +75,22 @@ class _Asked:
 def cube_is_in_play(record: MatchRecord, rules: RuleSet, options: MatchOptions) -> bool:
     """Whether a match is judged with the cube if nobody says otherwise.
 
-    It is if a cube was offered or shows a stake anywhere, if the options of the rule set have one, or if it is a match
-    of several points of a game that match equities are published for. By a header `CubeLimit` of 1 there is none.
+    It is if a cube was offered or shows a stake anywhere, or if the options of the rule set have one. Of games that
+    match equities are published for it also is in matches of several points, and where a position is asked about before
+    its roll. By a header `CubeLimit` of 1 there is none.
     """
     if any(name.casefold() == "cubelimit" and value.strip() == "1" for name, value in record.tags):
         return False
     actions = [action for game in record.games for action in game.actions]
-    if any(isinstance(action, CubeAction) for action in actions):
+    positions = [action.position for action in actions if isinstance(action, Setup)]
+    if any(isinstance(action, CubeAction) for action in actions) or options.cube != "none":
         return True
-    if any(isinstance(action, Setup) and action.position.cube_value > 1 for action in actions):
+    if any(position.cube_value > 1 or position.double_offered for position in positions):
         return True
-    return options.cube != "none" or (record.length > 1 and has_shipped_table(rules, "geometric"))
+    if not has_shipped_table(rules, "geometric"):
+        return False
+    asked = any(game.actions and isinstance(game.actions[-1], Setup) for game in record.games)
+    return asked or max([record.length, *(position.match_length for position in positions)]) > 1
 
 
 def analyse(
@@ -171,9 +175,11 @@ def _questions(
                     yield _Asked(game, moment, cube, "take", action.kind if isinstance(action, CubeAction) else "")
                 elif offer == "none" and isinstance(action, CubeAction):
                     yield _Asked(game, moment, cube, "double", "double")
-                elif offer == "none" and _may_double(state) and not (just_doubled or moment.first):
-                    if not isinstance(action, Resignation):
-                        yield _Asked(game, moment, cube, "double", "no double" if isinstance(action, Turn) else "")
+                elif offer == "none" and _may_double(state) and isinstance(action, Setup):
+                    yield _Asked(game, moment, cube, "double", "")
+                elif offer == "none" and _may_double(state) and isinstance(action, Turn):
+                    if not (just_doubled or moment.first or moment.board is None):
+                        yield _Asked(game, moment, cube, "double", "no double")
             just_doubled = isinstance(action, CubeAction)
             if isinstance(action, Turn):
                 turns[action.side] += 1

@@ -347,6 +347,15 @@ def test_undo_takes_back_the_last_decision_and_the_answer_to_it():
         undo(rolled, other)
 
 
+def test_forced_play_is_no_decision_to_take_back():
+    session = with_board(session_of("short"), "bar:1 6:14 / 24:5 6:2 5:2 4:2 3:2 2:2", dice=(3, 2))
+    seat = session.state.on_roll
+    (forced,) = plays_now(session)
+    session = do(session, f"play {format_play(forced.moves)}")
+    with pytest.raises(GameError, match="your last play was forced"):
+        undo(session, seat)
+
+
 def test_game_that_is_over_is_not_taken_back_from_the_next():
     session = do(with_board(session_of("short", games=2), "start"), "resign single", "accept", "next")
     with pytest.raises(GameError, match="nothing in this game"):

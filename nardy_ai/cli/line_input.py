@@ -10,6 +10,8 @@ def ask(prompt: str, completions: Sequence[str] = ()) -> str:
     At a terminal the tab key completes to `completions`. Over a pipe the line is echoed behind the prompt, so that the
     output reads like a session.
     """
+    if sys.stdin is None:
+        raise EOFError
     if sys.stdin.isatty():
         _let_tab_complete(completions)
         return input(prompt)

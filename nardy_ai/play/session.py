@@ -16,6 +16,7 @@ from nardy_ai.dice import Opening, dice_at, opening_at
 from nardy_ai.errors import GameError, NardyError
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.notation import Move, Position, format_play, parse_play
+from nardy_ai.notation.position import MAX_POINTS
 from nardy_ai.outcomes import class_names, class_points, loss_classes, possible
 from nardy_ai.rules import (
     MatchOptions,
@@ -225,7 +226,7 @@ def raised_stake(setup: Setup, stake: int) -> int:
 
 
 def position(session: Session) -> Position:
-    """The state as a position: row 0 is the seat on roll."""
+    """The state as a position: row 0 is the seat on roll. No more points are shown than a position can hold."""
     setup, state = session.setup, session.state
     points = score(session)
     owner = None if state.owner is None else int(state.owner != state.on_roll)
@@ -236,7 +237,7 @@ def position(session: Session) -> Position:
         cube_value=state.stake,
         cube_owner=owner,
         match_length=setup.options.length,
-        scores=(points[state.on_roll], points[1 - state.on_roll]),
+        scores=(min(points[state.on_roll], MAX_POINTS), min(points[1 - state.on_roll], MAX_POINTS)),
         crawford=state.crawford,
         jacoby=setup.options.jacoby and not setup.options.length,
         beavers=setup.options.beavers and not setup.options.length,
@@ -258,6 +259,8 @@ def undo(session: Session, seat: int) -> Session:
         if action.seat == seat:
             if action.kind == "roll":
                 raise GameError("nothing to take back: you have rolled since your last decision")
+            if action.kind == "play" and len(_results(session.setup, session.states[i])) == 1:
+                raise GameError("nothing to take back: your last play was forced")
             return Session(session.setup, session.actions[:i], session.states[: i + 1])
     raise GameError("nothing to take back: you have decided nothing yet")
 
@@ -347,14 +350,18 @@ def _play(setup: Setup, state: State, action: Action) -> State:
     assert state.dice is not None
     moves = parse_play(action.text)
     after = swap_sides(_moved(state.board, moves, setup.rules))
-    legal = afterstates(state.board[None], np.array([state.dice], dtype=np.uint8), setup.rules).boards
-    if not (legal == after).all(axis=(1, 2)).any():
+    if not (_results(setup, state) == after).all(axis=(1, 2)).any():
         high, low = state.dice
         raise GameError(f"play {format_play(moves)!r} is not legal for {high}-{low}")
     following = replace(state, board=after, on_roll=1 - state.on_roll, ply=state.ply + 1, dice=None)
     if after[1, OFF] < setup.rules.checkers:
         return following
     return _ended(setup, following, state.on_roll, "played", int(loss_classes(after[:1], setup.rules)[0]))
+
+
+def _results(setup: Setup, state: State) -> Boards:
+    """Every result of the roll of `state`, `int8[M, 2, 26]`, swapped."""
+    return afterstates(state.board[None], np.array([state.dice], dtype=np.uint8), setup.rules).boards
 
 
 def _moved(board: Boards, moves: tuple[Move, ...], rules: RuleSet) -> Boards:

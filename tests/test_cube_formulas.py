@@ -13,6 +13,8 @@ from nardy_ai.outcomes import class_points, equities
 from nardy_ai.rules import find_rules, start_boards
 
 SHORT, DAVE, LEFT = find_rules("short"), find_rules("short-dave"), find_rules("long-left")
+CUT_OFF = 1e-4
+"""Where a ladder of 64 stakes is cut off from another place, wins of 45 points differ by so much."""
 NAMES = ("no_double", "double_take", "double_pass", "beaver", "best")
 
 
@@ -54,7 +56,7 @@ def test_program_does_what_the_documentation_says(rules, match, growth):
         worth = model.worth_at(chances, x, CubeStates.of(state))
         for name, value in Twin(model, state, chances[0], x[0]).values().items():
             found = getattr(worth, name)[0]
-            assert np.isnan(found) if value is None else found == pytest.approx(value, abs=1e-5), (
+            assert np.isnan(found) if value is None else found == pytest.approx(value, abs=CUT_OFF), (
                 name,
                 state,
             )
@@ -78,7 +80,8 @@ def test_money_between_the_cash_points_is_janowskis_line(owner, name):
 def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():
     """Keeler and Spencer 1975."""
     model, states = CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False))
-    assert window_of(model, states, single(0.5)[0], 1.0).take_point == pytest.approx(0.2, abs=1e-6)
+    live = window_of(model, states, single(0.5)[0], 1.0)
+    assert (live.take_point, live.double_point, live.cash_point) == pytest.approx((0.2, 0.8, 0.8), abs=1e-6)
     dead = window_of(model, states, single(0.5)[0], 0.0)
     assert (dead.take_point, dead.double_point) == pytest.approx((0.25, 0.5), abs=1e-6)
     assert dead.too_good_point is None

@@ -30,11 +30,11 @@ Formulas with it and one ply of look-ahead agree (docs/cube.md).
 
 RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 120.0)
 RACE_EFFICIENCY = (
-    (0.55, 0.59, 0.62, 0.72, 0.72, 0.72),
-    (0.33, 0.53, 0.56, 0.62, 0.64, 0.70),
-    (0.40, 0.45, 0.45, 0.48, 0.54, 0.70),
+    (0.57, 0.59, 0.60, 0.72, 0.72, 0.72),
+    (0.33, 0.53, 0.55, 0.62, 0.64, 0.70),
+    (0.40, 0.45, 0.46, 0.48, 0.54, 0.70),
 )
-"""The same in races, by the pips of the side on roll: up to 30 fitted to exact values of two-sided bear-offs
+"""The same in races, by the pips of the side that has fewer: up to 30 fitted to exact values of two-sided bear-offs
 (docs/cube.md); 0.7 from 120 on is GNU Backgammon's for a cube that somebody owns; between them lines.
 """
 
@@ -171,11 +171,12 @@ def swapped_utilities(utilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def efficiencies(boards: Boards, rules: RuleSet) -> NDArray[np.float64]:
     """How well the cube can be used, 0 (dead) to 1 (live), `float64[N, 3]`; `kernels.OVER` when a game is over.
 
-    boards: `int8[N, 2, 26]`. Columns: the cube is in the centre, row 0's, row 1's. A race's length is row 0's pips.
+    boards: `int8[N, 2, 26]`. Columns: the cube is in the centre, row 0's, row 1's. A race's length is the lesser of
+    both sides' pips.
     """
     answers = np.tile(CONTACT_EFFICIENCY, (len(boards), 1))
     race = np.flatnonzero(is_race(boards, rules.board))
-    lengths = pip_counts(boards[race])[:, 0].astype(np.float64)
+    lengths = pip_counts(boards[race]).min(axis=1).astype(np.float64)
     for column, values in enumerate(RACE_EFFICIENCY):
         answers[race, column] = np.interp(lengths, RACE_LENGTHS, values)
     answers[finished(boards)] = kernels.OVER

@@ -19,6 +19,8 @@ _GRID = np.linspace(0, 1, 401)
 _ZOOMS = 3
 _NOTHING = 1e-9
 """A double that costs no more costs nothing."""
+_NEARLY = 1e-5
+"""The same at a cash point, which is found to 1e-7."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,12 @@ def window_of(
         return doubled - worth.no_double, worth.double_take - worth.double_pass, worth.no_double - worth.double_pass
 
     cash = _first(lambda chances: gains(chances)[1])
+    double = _first(lambda chances: gains(chances)[0] + _NOTHING)
+    if double is None and cash is not None and gains(np.array([cash]))[0][0] > -_NEARLY:
+        double = cash  # a live cube turns at this one point
     return Window(
         take_point=None if cash is None else 1 - cash,
-        double_point=_first(lambda chances: gains(chances)[0] + _NOTHING),
+        double_point=double,
         cash_point=cash,
         too_good_point=_first(lambda chances: gains(chances)[2]),
     )

@@ -399,6 +399,18 @@ def test_accepted_resignation_is_exported_and_a_declined_one_is_not(way, written
     assert (game.faults, game.winner, game.points) == ((), 1, points)
 
 
+@pytest.mark.slow
+def test_analysis_of_an_exported_match_finds_no_fault_in_the_bot_that_played_it(monkeypatch, capsys):
+    """The same bot in both seats, play and cube: every decision is the one it thinks best."""
+    argv = ("--rules", "short-match", "--length", "5", "--seed", "5", "--no-board", "--export", "match.mat")
+    assert play(monkeypatch, ["best"] * 1000, *argv) == DONE
+    capsys.readouterr()
+    assert main(["analyse", "match.mat", "--bot", "short", "--json"]) == DONE
+    totals = json.loads(capsys.readouterr().out)["totals"]
+    assert [player["pr"] for player in totals] == [0, 0]
+    assert all(player["decisions"] > 20 for player in totals)
+
+
 def test_tutor_judges_cube_actions(monkeypatch, capsys):
     """No double is right before anything has happened."""
     argv = ("--rules", "short-match", "--length", "7", "--seed", "3", "--no-board", "--tutor")

@@ -179,6 +179,7 @@ def test_unfinished_game_is_not_written_over(monkeypatch, capsys):
         (("--resume", "list.json"), "list.json: no saved game"),
         (("--resume", "bad.json", "--seed", "3"), "--seed belongs to a new match"),
         (("--length", "-1"), "--length is 0"),
+        (("--length", "32768"), "to 32767"),
         (("--games", "0"), "--games is 1 or more"),
         (("--length", "3", "--games", "3"), "ends by its length"),
         (("--bot", "pips", "--tutor"), "knows no chances"),

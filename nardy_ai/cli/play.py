@@ -17,6 +17,7 @@ from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.table import BOT, Leave, Table, export_match, play_on, save_table
 from nardy_ai.errors import GameError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.notation.position import MAX_POINTS
 from nardy_ai.play.session import Session, Setup, begin, from_dict, is_over
 from nardy_ai.rules import find_preset
 
@@ -81,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
 def _begun(args: argparse.Namespace) -> Table:
     """A new session. Raises NardyError rather than write over an unfinished one."""
     preset = find_preset(args.rules or "short")
-    if (args.length or 0) < 0 or (args.games is not None and args.games < 1):
-        raise GameError("--length is 0 (no match) or more, --games is 1 or more")
+    if not 0 <= (args.length or 0) <= MAX_POINTS or (args.games is not None and args.games < 1):
+        raise GameError(f"--length is 0 (no match) to {MAX_POINTS}, --games is 1 or more")
     length = preset.match.length if args.length is None else args.length
     if length and args.games is not None:
         raise GameError(f"--games {args.games}: a match to {length} ends by its length; give --length or --games")

@@ -1,5 +1,7 @@
 """Rolls and dice: the 21 rolls with their weights, and dice as a pure function of (seed, game, ply)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,6 +17,8 @@ _DICE_BY_36 = np.array([(max(i, j), min(i, j)) for i in range(1, 7) for j in ran
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _OTHER_PAIR = 1 << 32
 """A ply that no game reaches: throws that are needed besides the one of each ply are drawn from here on."""
+_STARTER = 1 << 33
+"""Where it is drawn who starts, and from the next ply on what is thrown to see that where those dice are not played."""
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -64,6 +68,45 @@ def opening_dice_at(seed: int, game: ArrayLike, opening: str) -> NDArray[np.uint
         return dice
     lower = dice.sum(axis=1) < others.sum(axis=1)
     return np.where(lower[:, None], others, dice)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a game begins between sides 0 and 1.
+
+    starter: who rolls first. dice: that roll, larger die first. throws: for each throw that was made to find the
+    starter what side 0 and what side 1 threw, one die or two; all but the last are ties.
+    """
+
+    starter: int
+    dice: tuple[int, int]
+    throws: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+
+
+def opening_at(seed: int, game: int, opening: str) -> Opening:
+    """The opening of one game, by the rule `MatchOptions.opening`.
+
+    Its dice are those of `opening_dice_at`. Who threw the higher ones is a fair coin, a function of (seed, game).
+    """
+    starter = int(hash_at(seed, game, _STARTER)[0] >> np.uint64(63))
+    throws: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    while not throws or sum(throws[-1][0]) == sum(throws[-1][1]):
+        lower, higher = sorted(_opening_throw(seed, game, len(throws), opening), key=sum)
+        throws.append((higher, lower) if starter == 0 else (lower, higher))
+    high, low = opening_dice_at(seed, game, opening)[0]
+    return Opening(starter, (int(high), int(low)), tuple(throws))
+
+
+def _opening_throw(seed: int, game: int, throw: int, opening: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is thrown by one side and the other, at the plies that `opening_dice_at` looks at."""
+    if opening == "reroll":
+        one, other = dice_at(seed, game, _STARTER + 1 + throw)[0].tolist()
+        return (one,), (other,)
+    ply = _OTHER_PAIR + 2 * throw
+    dice = dice_at(seed, game, ply if throw else 0)[0].tolist()
+    if opening == "use_dice":
+        return (dice[0],), (dice[1],)
+    return tuple(dice), tuple(dice_at(seed, game, ply + 1 if throw else ply)[0].tolist())
 
 
 def _is_tie(dice: NDArray[np.uint8], others: NDArray[np.uint8], opening: str) -> NDArray[np.bool_]:

@@ -29,5 +29,9 @@ class BotError(NardyError):
     """A bot's name is unknown, or its file is damaged or of another kind."""
 
 
+class GameError(NardyError):
+    """An action that a game does not allow now, or a saved game that is none."""
+
+
 class CubeError(NardyError):
     """A cube's state is impossible, or a match equity table is damaged or too short."""

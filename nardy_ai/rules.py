@@ -355,4 +355,10 @@ def match_to_dict(match: MatchOptions) -> dict[str, Any]:
     return asdict(match)
 
 
+def match_from_dict(table: Mapping[str, Any]) -> MatchOptions:
+    """Match options from what `match_to_dict` wrote. Raises RulesError."""
+    _check_keys(table, [entry.name for entry in fields(MatchOptions)], "match.")
+    return MatchOptions(**table)
+
+
 assert OFF == 0 and BAR == SLOTS - 1

@@ -25,7 +25,7 @@ CONTRARY_BOARD = """\
 +12-11-10--9--8--7-+---+-6--5--4--3--2--1-+"""
 
 PARALLEL_BOARD = """\
-+13-14-15-16-17-18-+19-20-21-22-23-24-+
++13-14-15-16-17-18-+19-20-21-22-23-24-+  <-- X from its head 24, O home to 18-13
 | .  .  .  O  .  . | .  .  .  .  .  X |  O
 |                  |                X |  340 pips
 |                  |                X |
@@ -37,7 +37,22 @@ PARALLEL_BOARD = """\
 | O                |                  |  X
 | O                |                  |  360 pips
 | O  .  .  .  .  . | .  .  .  .  .  . |  to play 6-6
-+12-11-10--9--8--7-+-6--5--4--3--2--1-+"""
++12-11-10--9--8--7-+-6--5--4--3--2--1-+  --> O from its head 12, X home to 6-1"""
+
+PARALLEL_BOARD_OF_THE_OTHER_SIDE = """\
++13-14-15-16-17-18-+19-20-21-22-23-24-+  <-- X from its head 24, O home to 18-13
+| .  .  .  .  .  . | .  .  .  .  .  X |  O Boris
+|                  |                X |  360 pips
+|                  |                X |  to play 6-6
+|                  |                X |
+|                  |               14 |
+|                  |                  |
+|15                |                  |
+| O                |                  |
+| O                |                  |
+| O                |                  |  X Анна
+| O  .  .  .  .  . | .  .  X  .  .  . |  340 pips
++12-11-10--9--8--7-+-6--5--4--3--2--1-+  --> O from its head 12, X home to 6-1"""
 
 
 def test_contrary_board_looks_like_this():
@@ -45,10 +60,27 @@ def test_contrary_board_looks_like_this():
     assert draw_board(position, SHORT, names=("Анна", "Boris")) == CONTRARY_BOARD
 
 
-def test_parallel_board_has_no_bar_and_one_numbering():
-    """The other side's head is my 12, his 4 is my 16."""
+def test_parallel_board_has_no_bar_and_one_numbering_and_says_which_way_the_sides_go():
+    """The other side's head is my 12, his 4 is my 16, his home 6-1 my 18-13."""
     position = read_position("24:15 / 24:14 4:1 dice=66", LONG)
     assert draw_board(position, LONG, cube=False) == PARALLEL_BOARD
+
+
+def test_board_is_drawn_from_the_side_that_is_asked_for():
+    """The same position for the side that waits: it sits at the bottom, numbers the points and is X."""
+    position = read_position("24:15 / 24:14 4:1 dice=66", LONG)
+    drawn = draw_board(position, LONG, names=("Boris", "Анна"), cube=False, bottom=1)
+    assert drawn == PARALLEL_BOARD_OF_THE_OTHER_SIDE
+
+
+@pytest.mark.parametrize("text", ["start cube=2 owner=own", "start offer=double", "start length=5 score=3-1 dice=31"])
+def test_names_cube_and_score_stay_with_their_sides(text: str):
+    position = read_position(text, SHORT)
+    swapped = draw_board(position, SHORT, names=("Анна", "Boris"), bottom=1)
+    lines = (
+        draw_board(position, SHORT, names=("Анна", "Boris")).replace("X Анна", "O Анна").replace("O Boris", "X Boris")
+    )
+    assert sorted(line[45:] for line in swapped.split("\n")) == sorted(line[45:] for line in lines.split("\n"))
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -258,7 +258,7 @@ def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> N
                 f"with the cube: equity {answer.cubeful:+.4f} per cube if both decide rightly (nardy cube tells more)"
             )
     else:
-        _print_plays(answer, bot, top)
+        print_plays(answer, bot, top)
 
 
 def _print_outcomes(outcomes: NDArray[np.float32], position: Position, rules: RuleSet) -> None:
@@ -273,7 +273,8 @@ def _print_outcomes(outcomes: NDArray[np.float32], position: Position, rules: Ru
     print_table(rows, header=header, indent=2)
 
 
-def _print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
+def print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
+    """The ranked plays of an answer, the best `top` of them."""
     rules, dice, ranked = bot.rules, answer.position.dice, answer.ranked
     assert dice is not None
     count = "1 play" if len(ranked) == 1 else f"{len(ranked)} plays"

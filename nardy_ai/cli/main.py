@@ -31,6 +31,7 @@ COMMANDS = {
     "benchmark": "let bots play each other, or choose in decisions with known answers",
     "bench": "measure speed and memory on this machine, beside other engines where they are installed",
     "solve": "solve a game of few checkers exactly",
+    "play": "play a game or a match against a bot at the terminal",
     "moves": "list the legal plays of a position",
     "rules": "list the rule sets, or print one with all its options",
     "bots": "list the bots that can be named",

@@ -15,9 +15,10 @@ from nardy_ai.boards import BAR, FACING, HEAD, HOME, OFF, SLOTS, Boards, checked
 from nardy_ai.dice import checked_dice
 from nardy_ai.errors import BoardError, NotationError
 from nardy_ai.notation.plays import Move, format_play
+from nardy_ai.notation.typed import Ways
 from nardy_ai.rules import RuleSet
 
-__all__ = ["Play", "nearest_plays", "play_among", "play_named", "plays"]
+__all__ = ["Play", "nearest_plays", "play_among", "play_named", "plays", "plays_with_ways"]
 
 BLOCK = 6
 NEAREST_SHOWN = 3
@@ -62,11 +63,7 @@ def plays(board: ArrayLike, dice: ArrayLike, rules: RuleSet) -> list[Play]:
     board: `int8[2, 26]`, row 0 on roll, not finished. dice: two numbers in any order.
     Raises BoardError, NotationError.
     """
-    row, his = (tuple(int(count) for count in side) for side in _single_board(board, rules))
-    high, low = (int(die) for die in checked_dice(dice, 1)[0])
-    own = tuple(_Checker(slot) for slot in range(BAR, -1, -1) for _ in range(row[slot]))
-    turn = _Turn(own, his, (high,) * 4 if high == low else (high, low))
-
+    turn = _turn(board, dice, rules)
     best: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Move, ...]] = {}
     for end, moves in _longest(turn, _head_allowance(turn, rules), rules).items():
         result = (_counts(end.own), end.his)
@@ -74,6 +71,33 @@ def plays(board: ArrayLike, dice: ArrayLike, rules: RuleSet) -> list[Play]:
             best[result] = moves
     ordered = sorted(best.items(), key=lambda item: _reading_order(item[1]))
     return [_play(moves, result) for result, moves in ordered]
+
+
+def plays_with_ways(board: ArrayLike, dice: ArrayLike, rules: RuleSet) -> list[tuple[Play, Ways]]:
+    """`plays`, each with all sets of single moves that lead to it; the first set is the play's own.
+
+    A set stands for all orders in which its moves are legal. Raises BoardError, NotationError.
+    """
+    turn = _turn(board, dice, rules)
+    allowance = _head_allowance(turn, rules)
+    ends = _longest(turn, allowance, rules)
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], set[tuple[Move, ...]]] = {}
+    reached: set[tuple[_Turn, tuple[Move, ...]]] = {(turn, ())}
+    while reached:
+        for at, moves in reached:
+            if at in ends:
+                found.setdefault((_counts(at.own), at.his), set()).add(moves)
+        reached = {
+            (after, tuple(sorted((*moves, move))))
+            for before, moves in reached
+            for move, after in _steps(before, allowance, rules)
+        }
+    answer = []
+    for play in plays(board, dice, rules):
+        own, his = (tuple(int(count) for count in side) for side in play.board)
+        others = sorted(found[own, his] - {tuple(sorted(play.moves))})
+        answer.append((play, (play.moves, *others)))
+    return answer
 
 
 def play_named(board: ArrayLike, dice: ArrayLike, moves: Sequence[Move], rules: RuleSet) -> Play:
@@ -102,6 +126,14 @@ def play_among(legal: Sequence[Play], board: ArrayLike, dice: ArrayLike, moves: 
     nearest = nearest_plays(legal, before, moves)[:NEAREST_SHOWN]
     count = f"of {len(legal)} legal plays the nearest are" if len(legal) > NEAREST_SHOWN else "legal:"
     raise NotationError(f"play {given!r} is not legal for {roll}; {count} {_listed(nearest)}")
+
+
+def _turn(board: ArrayLike, dice: ArrayLike, rules: RuleSet) -> _Turn:
+    """A turn before its first move. Raises BoardError, NotationError."""
+    row, his = (tuple(int(count) for count in side) for side in _single_board(board, rules))
+    high, low = (int(die) for die in checked_dice(dice, 1)[0])
+    own = tuple(_Checker(slot) for slot in range(BAR, -1, -1) for _ in range(row[slot]))
+    return _Turn(own, his, (high,) * 4 if high == low else (high, low))
 
 
 def nearest_plays(legal: Sequence[Play], board: Boards, moves: Sequence[Move]) -> list[Play]:

@@ -1,9 +1,10 @@
 """A board as text for a terminal. The side on roll is X, sits at the bottom and moves home to the bottom right.
 
-Both geometries have the same picture: points are the numbers of the side on roll, 13..24 above, 12..1 below.
+Both geometries have the same picture: points are the numbers of the side on roll, 13..24 above, 12..1 below. Where both
+sides move the same way round, arrows at the edges say which, and where each comes from and goes to.
 """
 
-from nardy_ai.boards import BAR, FACING, OFF, Boards, finished, pip_counts
+from nardy_ai.boards import BAR, FACING, OFF, PARALLEL, Boards, finished, pip_counts, swap_sides
 from nardy_ai.notation.position import Position, check_position
 from nardy_ai.rules import RuleSet
 
@@ -20,25 +21,38 @@ def draw_board(
     *,
     names: tuple[str, str] = ("", ""),
     cube: bool = True,
+    bottom: int = 0,
 ) -> str:
     """A drawn board, 13 lines without a last newline. Raises BoardError.
 
     position_or_board: a `Position`, or a board `int8[2, 26]` with row 0 on roll. names: of row 0's side and of the
-    other. cube: whether to say where the cube is. A stack of more than five shows its height. The bar is drawn where
-    checkers can be hit, each side's in its own half.
+    other. cube: whether to say where the cube is. bottom: the side that is X, sits at the bottom and numbers the
+    points; 0 is the side on roll. A stack of more than five shows its height. The bar is drawn where checkers can be
+    hit, each side's in its own half.
     """
     position = position_or_board if isinstance(position_or_board, Position) else Position(position_or_board)
     check_position(position.board, rules)
-    upper = [_line(position.board, rules, _UPPER, 1, depth) for depth in range(_TALLEST)]
-    lower = [_line(position.board, rules, _LOWER, 0, depth) for depth in reversed(range(_TALLEST))]
+    board = swap_sides(position.board) if bottom else position.board
+    upper = [_line(board, rules, _UPPER, 1, depth) for depth in range(_TALLEST)]
+    lower = [_line(board, rules, _LOWER, 0, depth) for depth in reversed(range(_TALLEST))]
     blank = " " * (_CELL * 6)
     middle = f"|{blank}|BAR|{blank}|" if rules.closed_by > 1 else f"|{blank}|{blank}|"
-    labels = [f"{mark} {name}".strip() for mark, name in zip(_MARKS, names, strict=True)]
-    on_roll, other = (_notes(position, side, labels[side]) for side in (0, 1))
-    notes = ["", *other, *[""] * (_TALLEST - len(other)), _cube_note(position, labels) if cube else ""]
-    notes += [*[""] * (_TALLEST - len(on_roll)), *on_roll, ""]
+    marks = _MARKS[::-1] if bottom else _MARKS
+    labels = [f"{mark} {name}".strip() for mark, name in zip(marks, names, strict=True)]
+    below, above = (_notes(position, side, labels[side]) for side in (bottom, 1 - bottom))
+    leftwards, rightwards = _ways_round(rules)
+    notes = [leftwards, *above, *[""] * (_TALLEST - len(above)), _cube_note(position, labels) if cube else ""]
+    notes += [*[""] * (_TALLEST - len(below)), *below, rightwards]
     lines = [_edge(_UPPER, rules), *upper, middle, *lower, _edge(_LOWER, rules)]
     return "\n".join(f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True))
+
+
+def _ways_round(rules: RuleSet) -> tuple[str, str]:
+    """What stands beside the upper and the lower edge: which way sides go there that move the same way round."""
+    if rules.board != PARALLEL:
+        return "", ""
+    x, o = _MARKS
+    return f"<-- {x} from its head 24, {o} home to 18-13", f"--> {o} from its head 12, {x} home to 6-1"
 
 
 def _edge(quarters: tuple[range, range], rules: RuleSet) -> str:

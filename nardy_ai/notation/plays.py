@@ -16,7 +16,7 @@ from nardy_ai.errors import NotationError
 PASS = "pass"
 MAX_MOVES = 4
 
-_PASS_WORDS = frozenset({PASS, "no play", "no move", "cannot move"})
+PASS_WORDS = frozenset({PASS, "no play", "no move", "cannot move"})
 _SLOT = r"(?:bar|off|[0-9]{1,2})"
 _HOP = re.compile(rf"[/-]({_SLOT})(\*?)")
 _WORD = re.compile(rf"({_SLOT})((?:[/-]{_SLOT}\*?)+)(?:\(([0-9])\))?")
@@ -69,7 +69,7 @@ def parse_play(text: str) -> tuple[Move, ...]:
     `24/18` may stand for two dice, and a hit that the text does not mark is not marked. Only the board can tell.
     """
     folded = " ".join(text.casefold().split())
-    if folded in _PASS_WORDS:
+    if folded in PASS_WORDS:
         return ()
     joined = re.sub(r" ?([/-]) ?", r"\1", re.sub(r" \(", "(", folded))
     moves: list[Move] = []

@@ -1,0 +1,499 @@
+"""A session at the terminal: prompts, the words that can be typed at them, and what is shown.
+
+The rules of a session are `play.session`'s, what a typed play means `notation.typed`'s, what the bot does
+`play.opponent`'s.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nardy_ai import __version__
+from nardy_ai.cli.chances import chance_table
+from nardy_ai.cli.evaluate import Answer, evaluate, evaluate_with_cube, print_plays
+from nardy_ai.cli.line_input import ask
+from nardy_ai.cli.output import print_table
+from nardy_ai.cli.session_text import end_text, opening_text, result_text, score_text, way_text
+from nardy_ai.cubeful import cube_decision
+from nardy_ai.errors import GameError, NardyError
+from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.files import replace_text
+from nardy_ai.movegen.reference import plays, plays_with_ways
+from nardy_ai.notation import Position, draw_board, format_play
+from nardy_ai.notation.plays import PASS, PASS_WORDS
+from nardy_ai.notation.typed import SLOT_WORDS, read_typed
+from nardy_ai.outcomes import equities
+from nardy_ai.play.opponent import cube_state, judges_cubes, respond
+from nardy_ai.play.session import (
+    Action,
+    Session,
+    act,
+    allowed,
+    is_over,
+    loss_names,
+    position,
+    raised_stake,
+    to_dict,
+    undo,
+)
+from nardy_ai.play.session_record import match_record
+from nardy_ai.records import save_record
+
+YOU, BOT = 0, 1
+ACTIONS = {"roll", "double", "take", "drop", "beaver"}
+HINTS = 5
+OPTIONS_SHOWN = 8
+
+COMMANDS = {
+    "roll": "roll the dice (so does an empty line)",
+    "double": "offer the doubled stake",
+    "take": "take a double",
+    "drop": "refuse a double and lose the stake",
+    "beaver": "take a double, double again and keep the cube",
+    "hint": "the best plays, or the chances before the roll; hint 10 lists ten",
+    "best": "play what the adviser would",
+    "undo": "take back your last decision, before you roll again; or the moves typed so far",
+    "board": "draw the board",
+    "score": "the score, the stake and the seed",
+    "resign": "offer to lose: resign, or resign mars",
+    "export": "write the match as .mat: export FILE",
+    "save": "write the match to another file too: save FILE (every action is saved anyway)",
+    "help": "this list",
+    "quit": "leave; the match is saved",
+}
+"""The commands at the prompt, each with its line of help."""
+
+_ALIASES = {
+    "?": "help",
+    "r": "roll",
+    "d": "double",
+    "h": "hint",
+    "q": "quit",
+    "exit": "quit",
+    "pass": "drop",
+    "помощь": "help",
+    "бросок": "roll",
+    "удвоить": "double",
+    "даве": "double",
+    "взять": "take",
+    "отказ": "drop",
+    "бивер": "beaver",
+    "совет": "hint",
+    "лучший": "best",
+    "назад": "undo",
+    "доска": "board",
+    "счет": "score",
+    "счёт": "score",
+    "сдаюсь": "resign",
+    "выход": "quit",
+}
+"""Other words for them. Commands and these may be cut short as long as they stay distinct."""
+
+
+class Leave(Exception):
+    """The player leaves the session."""
+
+
+@dataclass
+class Table:
+    """A session at the terminal. What changes is the session, what is half typed, and what has been drawn.
+
+    opponent: who has the other seat. adviser: who is asked for hints. tutor: None, or the loss from which a play is
+    asked for again. typed: words of a play that leaves dice open. questioned: a play that the tutor asks about.
+    drawn: game, ply and offer of the last board that was drawn.
+    """
+
+    session: Session
+    opponent: Bot
+    adviser: Bot
+    path: Path
+    tutor: float | None
+    draw: bool
+    typed: str = ""
+    questioned: str = ""
+    drawn: tuple[int, int, str] | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the seats."""
+        return self.session.setup.players
+
+
+def play_on(table: Table) -> None:
+    """Go on until the match is over. Raises KeyboardInterrupt, EOFError, Leave."""
+    _greet(table)
+    while True:
+        session = table.session
+        state = session.state
+        if state.game_over:
+            print(result_text(session))
+            if is_over(session):
+                print(end_text(session))
+                return
+            _do(table, Action(YOU, "next"))
+            print(f"\n{opening_text(table.session)}")
+        elif state.to_act == BOT:
+            _bot_acts(table)
+        else:
+            _you_act(table)
+
+
+def _greet(table: Table) -> None:
+    setup = table.session.setup
+    games = "1 game" if setup.games == 1 else f"{setup.games} games"
+    play = f"a match to {setup.options.length}" if setup.options.length else games
+    print(f"nardy {__version__}, {setup.rules.name}, {play}, against {table.names[BOT]}, seed {setup.seed}")
+    print(f"every action is saved in {table.path}; help lists what you can type")
+    if table.session.actions:
+        print(f"{len(table.session.actions)} actions are behind you; {score_text(table.session)}")
+    if not table.session.state.game_over and not table.session.state.ply:
+        print(f"\n{opening_text(table.session)}")
+
+
+def _bot_acts(table: Table) -> None:
+    session, name = table.session, table.names[BOT]
+    action = respond(session, table.opponent)
+    _do(table, action)
+    state = session.state
+    if action.kind == "play":
+        assert state.dice is not None
+        print("{} rolls {}-{}: {}".format(name, *state.dice, action.text))
+    elif action.kind == "double":
+        print(f"{name} doubles to {raised_stake(session.setup, state.stake)}")
+    elif action.kind == "beaver":
+        doubled = raised_stake(session.setup, state.stake)
+        print(f"{name} takes and doubles again to {raised_stake(session.setup, doubled)}")
+    elif action.kind == "take":
+        print(f"{name} takes; the stake is {table.session.state.stake}")
+    elif action.kind == "decline":
+        assert state.resigning is not None
+        print(f"{name} declines and plays on")
+
+
+def _you_act(table: Table) -> None:
+    """Play what is forced, else ask once and do what is said."""
+    session = table.session
+    state = session.state
+    names = []
+    if state.dice is not None:
+        names = [format_play(play.moves) for play in plays(state.board, state.dice, session.setup.rules)]
+    _draw_if_new(table)
+    if len(names) == 1:
+        print("{}-{}: {}".format(*state.dice or (), _forced_text(names[0])))
+        _do(table, Action(YOU, "play", names[0]))
+        return
+    line = ask(_prompt(table), [*names, *COMMANDS])
+    try:
+        _obey(table, line.strip())
+    except NardyError as error:
+        print(error)
+
+
+def _forced_text(play: str) -> str:
+    return "nothing can be played" if play == PASS else f"{play} is forced"
+
+
+def _prompt(table: Table) -> str:
+    state, can = table.session.state, allowed(table.session, YOU)
+    dice = "{}-{}: ".format(*state.dice) if state.dice else ""
+    if table.questioned:
+        return f"{dice}Enter keeps {table.questioned}, or something else> "
+    if table.typed:
+        return f"{dice}{table.typed} and> "
+    if dice:
+        return f"{dice[:-2]}> "
+    return " or ".join(kind for kind in can if kind != "resign") + "> "
+
+
+def _obey(table: Table, line: str) -> None:
+    """Do what a line says. Raises NardyError, which changes nothing; Leave."""
+    if line.startswith("#"):
+        return
+    can = allowed(table.session, YOU)
+    command, rest = _command(line, can)
+    if command is None:
+        if "play" in can:
+            _typed_play(table, line)
+        elif not line and table.questioned:
+            _decide(table, table.questioned)
+        elif not line and "roll" in can:
+            _decide(table, "roll")
+        elif "take" in can:
+            raise GameError(f"a double waits: {', '.join(can)}? (help lists what you can type)")
+        else:
+            raise GameError("roll first, by an empty line or roll; help lists what you can type")
+    elif command in ACTIONS:
+        _decide(table, command)
+    elif command == "resign":
+        _resign(table, rest)
+    elif command == "best":
+        _best(table)
+    else:
+        _SERVICES[command](table, rest)
+
+
+def _decide(table: Table, kind: str) -> None:
+    """Roll, or act with the cube, unless the tutor has a question first. Raises GameError."""
+    if table.tutor is not None and kind != table.questioned and kind in allowed(table.session, YOU):
+        loss, right = _loss_by_cube(table, kind)
+        table.questioned = ""
+        if loss >= table.tutor:
+            print(f"{kind} loses {loss:.3f} per cube; right is {right}")
+            table.questioned = kind
+            return
+    _do(table, Action(YOU, kind))
+    dice = table.session.state.dice
+    if kind == "roll":
+        assert dice is not None
+        print("you roll {}-{}".format(*dice))
+    elif kind in ("take", "beaver"):
+        print(f"you {kind}")
+
+
+def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
+    """The command that a line names and the rest of the line; None if it is empty or a play."""
+    first, _, rest = line.partition(" ")
+    word = first.casefold()
+    if (
+        not word
+        or not (word.isalpha() or word == "?")
+        or word in SLOT_WORDS
+        or (word in PASS_WORDS and "take" not in can)
+    ):
+        return None, line
+    meanings = COMMANDS.keys() | _ALIASES.keys()
+    if word not in meanings:
+        found = {_ALIASES.get(name, name) for name in meanings if name.startswith(word)}
+        found -= ACTIONS - set(can)
+        found |= {"a play" for name in SLOT_WORDS if name.startswith(word)}
+        if len(found) > 1:
+            raise GameError(f"{first!r} may be {', '.join(sorted(found))}")
+        if not found and "play" not in can:
+            raise GameError(f"{first!r} is no command; help lists what you can type")
+        word = found.pop() if found else "a play"
+    return (None, line) if word == "a play" else (_ALIASES.get(word, word), rest.strip())
+
+
+def _typed_play(table: Table, line: str) -> None:
+    """Take a play, or the beginning of one, that was typed. Raises NotationError."""
+    session = table.session
+    state = session.state
+    assert state.dice is not None
+    if not line:
+        if not table.questioned:
+            raise GameError("type a play such as 8/5 6/5, or hint, or help")
+        _do(table, Action(YOU, "play", table.questioned))
+        return
+    legal = plays_with_ways(state.board, state.dice, session.setup.rules)
+    text = f"{table.typed} {line}".strip()
+    reading = read_typed(text, state.board, [ways for _, ways in legal], state.dice)
+    if reading.play is not None:
+        _tutored_play(table, format_play(legal[reading.play][0].moves))
+    elif reading.begun:
+        table.typed, table.questioned = format_play(reading.begun), ""
+        names = [format_play(legal[i][0].moves) for i in reading.plays]
+        shown = f": {', '.join(names)}" if len(names) <= OPTIONS_SHOWN else ""
+        print(f"{table.typed}, and {len(names)} ways to go on{shown} (undo begins again)")
+    elif reading.meanings:
+        more = ", ..." if len(reading.meanings) > OPTIONS_SHOWN else ""
+        print(f"{text!r} may be {', '.join(reading.meanings[:OPTIONS_SHOWN])}{more}; which?")
+    else:
+        why = f" ({reading.reason})" if reading.reason else ""
+        count = f"of {len(legal)} legal plays the nearest are" if len(legal) > len(reading.nearest) else "legal are"
+        print(f"{text!r} is not legal{why}; {count} {', '.join(reading.nearest)}")
+
+
+def _tutored_play(table: Table, text: str) -> None:
+    """Play, unless the tutor has a question first."""
+    if table.tutor is not None and text != table.questioned:
+        ranked = _answer(table).ranked
+        played = next(play for play in ranked if play.text == text)
+        table.typed = ""
+        if played is ranked[0]:
+            print(f"{text} is the best play, {played.value:+.3f}")
+        else:
+            best = ranked[0]
+            print(f"{text} loses {played.loss:.3f}: {played.value:+.3f}; the best is {best.text}, {best.value:+.3f}")
+            if played.loss >= table.tutor:
+                table.questioned = text
+                return
+    _do(table, Action(YOU, "play", text))
+
+
+def _best(table: Table) -> None:
+    action = respond(table.session, table.adviser)
+    if action.kind != "play":
+        table.questioned = action.kind
+        _decide(table, action.kind)
+        return
+    print(f"you: {action.text}")
+    _do(table, action)
+
+
+def _resign(table: Table, way: str) -> None:
+    """Offer to lose; the bot answers. Raises GameError."""
+    ways = loss_names(table.session)
+    chosen = way.replace(" ", "_") or next(iter(ways))
+    close = [name for name in ways if name.startswith(chosen)] if chosen not in ways else [chosen]
+    if len(close) != 1:
+        raise GameError(f"resign {way!r}: this game can still be lost as {', '.join(ways)}; name one of them")
+    _do(table, Action(YOU, "resign", close[0]))
+    points = ways[close[0]]
+    print(f"you offer to lose {way_text(close[0])}, {points} point{'s' * (points != 1)}")
+
+
+def _hint(table: Table, rest: str) -> None:
+    if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest[:4])):
+        raise GameError(f"hint {rest!r}: expected how many plays, such as hint 10")
+    session, bot = table.session, table.adviser
+    if session.state.dice is not None:
+        print_plays(_answer(table), bot, int(rest[:4]) if rest else HINTS)
+        return
+    if not isinstance(bot, Evaluator):
+        raise GameError(f"bot {bot.name!r} knows no chances before the roll; name another with --adviser")
+    outcomes = _answer(table).outcomes
+    assert outcomes is not None
+    who = table.names[session.state.on_roll]
+    print(f"before the roll of {who}: equity {float(equities(outcomes, bot.rules)):+.3f} points a game, cubeless")
+    header, *rows = chance_table(outcomes, bot.rules)
+    print_table(rows, header=header, indent=2)
+    if judges_cubes(session, bot):
+        decision = cube_decision(bot, session.state.board, cube_state(session))
+        print(f"{decision.action}; equities per cube of {who}")
+        worths: dict[str, float | None] = {"no double": decision.no_double}
+        if decision.double_take is not None:
+            worths |= {"double, take": decision.double_take, "double, drop": decision.double_pass}
+        worths["beaver"] = decision.beaver
+        rows = [[name, f"{worth:+.3f}"] for name, worth in worths.items() if worth is not None]
+        print_table(rows, indent=2)
+
+
+def _answer(table: Table) -> Answer:
+    """What the adviser says about the position, by the cube and the score where there is a cube."""
+    session, bot = table.session, table.adviser
+    asked = Position(session.state.board, dice=session.state.dice)
+    if judges_cubes(session, bot):
+        return evaluate_with_cube(bot, asked, cube_state(session), table=None, where="")
+    return evaluate(bot, [asked], where=[""])[0]
+
+
+def _loss_by_cube(table: Table, kind: str) -> tuple[float, str]:
+    """What a cube action loses, per cube, by the adviser, and the right action in words."""
+    session, bot = table.session, table.adviser
+    offered = session.state.offer == "beaver" or not {"double", "take"}.intersection(allowed(session, YOU))
+    if offered or not judges_cubes(session, bot):
+        return 0.0, ""
+    verdict = cube_decision(bot, session.state.board, cube_state(session)).verdict
+    costs = {
+        "roll": verdict.cost_no_double,
+        "double": verdict.cost_double,
+        "take": verdict.cost_take,
+        "drop": verdict.cost_pass,
+        "beaver": verdict.cost_beaver,
+    }
+    return costs[kind], verdict.action
+
+
+def _undo(table: Table, rest: str) -> None:
+    if table.typed or table.questioned:
+        table.typed = table.questioned = ""
+        return
+    table.session = undo(table.session, YOU)
+    table.drawn = None
+    save_table(table)
+    print("taken back")
+
+
+def _draw(table: Table, rest: str) -> None:
+    """The board, you at the bottom."""
+    session = table.session
+    state = session.state
+    names = table.names
+    print()
+    print(
+        draw_board(
+            position(session),
+            session.setup.rules,
+            names=(names[state.on_roll], names[1 - state.on_roll]),
+            cube=session.setup.options.cube != "none",
+            bottom=int(state.on_roll != YOU),
+        )
+    )
+
+
+def _draw_if_new(table: Table) -> None:
+    state = table.session.state
+    now = (state.game, state.ply, state.offer)
+    if table.draw and now != table.drawn:
+        _draw(table, "")
+    table.drawn = now
+
+
+def _tell_score(table: Table, rest: str) -> None:
+    setup, state = table.session.setup, table.session.state
+    print(f"{score_text(table.session)}; the stake is {state.stake}; game {state.game + 1}, seed {setup.seed}")
+
+
+def _save_as(table: Table, rest: str) -> None:
+    if not rest:
+        print(f"every action is saved in {table.path}")
+        return
+    _write(Path(rest), _file_text(table))
+
+
+def export_match(table: Table, rest: str) -> None:
+    if not rest:
+        raise GameError("export needs a file, such as export match.mat")
+    try:
+        save_record(Path(rest), match_record(table.session))
+    except (OSError, ValueError) as error:
+        raise GameError(f"{rest}: cannot be written: {error}") from error
+    print(f"written: {rest}")
+
+
+def _help(table: Table, rest: str) -> None:
+    print("a play: 8/5 6/5, 85 65, bar/22, 6/off, бар/22, 6/вб, 13/8(2), in the numbering of the side that plays;")
+    print("a part of it where the rest is clear, or move by move")
+    print_table(list(COMMANDS.items()), indent=2)
+
+
+def _quit(table: Table, rest: str) -> None:
+    raise Leave
+
+
+_SERVICES: dict[str, Callable[[Table, str], None]] = {
+    "hint": _hint,
+    "undo": _undo,
+    "board": _draw,
+    "score": _tell_score,
+    "export": export_match,
+    "save": _save_as,
+    "help": _help,
+    "quit": _quit,
+}
+
+
+def _do(table: Table, action: Action) -> None:
+    """Act, and save at once. Raises GameError, which changes nothing."""
+    table.session = act(table.session, action)
+    table.typed = table.questioned = ""
+    save_table(table)
+
+
+def save_table(table: Table) -> None:
+    replace_text(table.path, _file_text(table))
+
+
+def _file_text(table: Table) -> str:
+    data = to_dict(table.session) | {"adviser": table.adviser.name, "tutor": table.tutor}
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """A file that the player has named. Raises GameError if that cannot be."""
+    try:
+        replace_text(path, text)
+    except (OSError, ValueError) as error:
+        raise GameError(f"{path}: cannot be written: {error}") from error
+    print(f"written: {path}")

@@ -3,6 +3,8 @@
 Both geometries have the same picture: points are the numbers of the side on roll, 13..24 above, 12..1 below.
 """
 
+from collections.abc import Sequence
+
 from nardy_ai.boards import BAR, FACING, OFF, Boards, finished, pip_counts
 from nardy_ai.notation.position import Position, check_position
 from nardy_ai.rules import RuleSet
@@ -34,8 +36,8 @@ def draw_board(
     blank = " " * (_CELL * 6)
     middle = f"|{blank}|BAR|{blank}|" if rules.closed_by > 1 else f"|{blank}|{blank}|"
     labels = [f"{mark} {name}".strip() for mark, name in zip(_MARKS, names, strict=True)]
-    on_roll, other = (_notes(position, side, labels[side]) for side in (0, 1))
-    notes = ["", *other, *[""] * (_TALLEST - len(other)), _cube_note(position, labels) if cube else ""]
+    on_roll, other = (side_notes(position, side, labels[side]) for side in (0, 1))
+    notes = ["", *other, *[""] * (_TALLEST - len(other)), cube_note(position, labels) if cube else ""]
     notes += [*[""] * (_TALLEST - len(on_roll)), *on_roll, ""]
     lines = [_edge(_UPPER, rules), *upper, middle, *lower, _edge(_LOWER, rules)]
     return "\n".join(f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True))
@@ -73,7 +75,7 @@ def _cell(count: int, mark: str, depth: int, *, empty: str) -> str:
     return f" {empty if depth == 0 else ' '} "
 
 
-def _notes(position: Position, side: int, label: str) -> list[str]:
+def side_notes(position: Position, side: int, label: str) -> list[str]:
     """What stands beside a side's half, at most five lines."""
     notes = [label, f"{int(pip_counts(position.board)[side])} pips"]
     off = int(position.board[side, OFF])
@@ -90,7 +92,8 @@ def _notes(position: Position, side: int, label: str) -> list[str]:
     return notes
 
 
-def _cube_note(position: Position, labels: list[str]) -> str:
+def cube_note(position: Position, labels: Sequence[str]) -> str:
+    """What there is to say of the cube: its value, who holds it, and the offer that waits for an answer."""
     if position.crawford:
         return "Crawford game: no cube"
     owner = "centred" if position.cube_owner is None else f"held by {labels[position.cube_owner]}"

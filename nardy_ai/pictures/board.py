@@ -97,13 +97,16 @@ def board_svg(
     names: tuple[str, str] = ("", ""),
     cube: bool = True,
     moves: Sequence[Move] = (),
+    others: Sequence[Sequence[Move]] = (),
     style: bool = True,
 ) -> str:
     """The picture as the text of an SVG element. Raises BoardError; NotationError if no checker can make the moves.
 
     position_or_board: a `Position`, or a board `int8[2, 26]` with row 0 on roll. names: of row 0's side and of the
     other; without one a side is called by its checkers. cube: whether to show it. moves: drawn as arrows over the
-    board before the play, one each. style: False leaves out BOARD_STYLE, for a page that has it already.
+    board before the play, one each. others: the moves of other plays, hidden: the play i of all, `moves` first, is
+    `g.nb-play` with `data-play` i, and a page may show another one. style: False leaves out BOARD_STYLE, for a page
+    that has it already.
 
     Checkers are grouped by where they are: `g.nb-stack` has `data-side` (0 on roll), `data-slot` in that side's own
     numbers (0 off, 25 bar) and `data-count`.
@@ -140,7 +143,9 @@ def board_svg(
             _draw_die(svg, *layout.die(i, 0), face, fills[0])
     if cube:
         _draw_cube(svg, layout, position, [_shortened(label) for label in labels])
-    _draw_arrows(svg, layout, position.board, moves)
+    for i, play in enumerate((moves, *others)):
+        group = ET.SubElement(svg, "g", {"class": "nb-play", "data-play": str(i)} | ({"display": "none"} if i else {}))
+        _draw_arrows(group, layout, position.board, play)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -235,7 +240,7 @@ def _draw_cube(svg: ET.Element, layout: Layout, position: Position, labels: Sequ
         _text(svg, "nb-note", x, layout.centre + 4, cube_note(position, labels))
 
 
-def _draw_arrows(svg: ET.Element, layout: Layout, board: Boards, moves: Sequence[Move]) -> None:
+def _draw_arrows(parent: ET.Element, layout: Layout, board: Boards, moves: Sequence[Move]) -> None:
     """One arrow for each move, from the checker to where it lands. Raises NotationError if there is no checker."""
     counts = board[0].tolist()
     ends = []
@@ -251,10 +256,10 @@ def _draw_arrows(svg: ET.Element, layout: Layout, board: Boards, moves: Sequence
         )
         counts[move.target] += 1
     for start, end in ends:
-        _draw_arrow(svg, start, end, layout.centre)
+        _draw_arrow(parent, start, end, layout.centre)
 
 
-def _draw_arrow(svg: ET.Element, start: tuple[float, float], end: tuple[float, float], centre: float) -> None:
+def _draw_arrow(parent: ET.Element, start: tuple[float, float], end: tuple[float, float], centre: float) -> None:
     """A curve that bends towards the middle of the board, with a head; a halo keeps it apart from what lies under."""
     x0, y0 = start
     x1, y1 = end
@@ -266,7 +271,7 @@ def _draw_arrow(svg: ET.Element, start: tuple[float, float], end: tuple[float, f
     ux, uy = _direction((cx, cy), end)
     bx, by = x1 - ux * _ARROW_HEAD, y1 - uy * _ARROW_HEAD
     path = f"M{_n(x0 + vx * _ARROW_GAP)} {_n(y0 + vy * _ARROW_GAP)}Q{_n(cx)} {_n(cy)} {_n(bx)} {_n(by)}"
-    arrow = ET.SubElement(svg, "g", {"class": "nb-move"})
+    arrow = ET.SubElement(parent, "g", {"class": "nb-move"})
     ET.SubElement(arrow, "path", {"class": "nb-halo", "d": path})
     ET.SubElement(arrow, "path", {"class": "nb-arrow", "d": path})
     back = (bx - ux * 2, by - uy * 2)

@@ -1,0 +1,34 @@
+"use strict";
+// Tables: a click on a heading sorts by it, a second one the other way round.
+const key = (cell) => (cell.dataset.key ?? cell.textContent).trim();
+const number = (text) => (text === "" ? NaN : Number(text.replace(/[%,\s]/g, "")));
+const compare = (one, other) => {
+  const apart = number(one) - number(other);
+  return Number.isNaN(apart) ? one.localeCompare(other, undefined, { numeric: true }) : apart;
+};
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) =>
+    head.querySelector("button")?.addEventListener("click", () => {
+      const falling = head.getAttribute("aria-sort") === "ascending";
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => compare(key(a.cells[column]), key(b.cells[column])) * (falling ? -1 : 1));
+      table.tBodies[0].append(...rows);
+      for (const each of heads) if (each.hasAttribute("aria-sort")) each.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    }),
+  );
+}
+// Plays: a click on one shows its arrows on the board beside it.
+for (const button of document.querySelectorAll("button.play")) {
+  button.addEventListener("click", () => {
+    const place = button.closest(".side-by-side");
+    for (const each of place.querySelectorAll("button.play")) each.setAttribute("aria-pressed", String(each === button));
+    for (const arrows of place.querySelectorAll(".nb-play")) {
+      if (arrows.dataset.play === button.dataset.play) arrows.removeAttribute("display");
+      else arrows.setAttribute("display", "none");
+    }
+    const words = place.querySelector("svg desc");
+    words.textContent = words.textContent.replace(/Arrows show the play .*/, `Arrows show the play ${button.textContent}.`);
+  });
+}

@@ -182,7 +182,18 @@ def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> N
     print(_settings_line(answer, bot))
     if draw:
         print(draw_board(position, rules, cube=False))
-    line, table, note = _told(answer, bot, top)
+    if answer.outcomes is None:
+        print_plays(answer, bot, top)
+    else:
+        _print_told(*_told_outcomes(answer.outcomes, position, rules))
+
+
+def print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
+    """The ranked plays of an answer, the best `top` of them."""
+    _print_told(*_told_plays(answer, bot, top))
+
+
+def _print_told(line: str, table: list[list[str]], note: str) -> None:
     print(line)
     if table:
         print_table(table[1:], header=table[0], indent=2)
@@ -200,16 +211,10 @@ def _settings_line(answer: Answer, bot: Bot) -> str:
     )
 
 
-def _told(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[list[str]], str]:
-    """A sentence, a table with its header, or none, and a note, or none."""
-    if answer.outcomes is not None:
-        return _told_outcomes(answer.outcomes, answer.position, bot.rules)
-    return _told_plays(answer, bot, top)
-
-
 def _told_outcomes(
     outcomes: NDArray[np.float32], position: Position, rules: RuleSet
 ) -> tuple[str, list[list[str]], str]:
+    """A sentence, a table with its header, or none, and a note, or none."""
     equity = float(equities(outcomes, rules))
     if finished(position.board[None])[0]:
         result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
@@ -221,6 +226,7 @@ def _told_outcomes(
 
 
 def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[list[str]], str]:
+    """As `_told_outcomes`."""
     rules, dice, ranked = bot.rules, answer.position.dice, answer.ranked
     assert dice is not None
     count = "1 play" if len(ranked) == 1 else f"{len(ranked)} plays"
@@ -266,7 +272,10 @@ def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
     from nardy_ai.reports.positions import Section, Table
 
     dice = answer.position.dice
-    line, table, note = _told(answer, bot, top)
+    if answer.outcomes is None:
+        line, table, note = _told_plays(answer, bot, top)
+    else:
+        line, table, note = _told_outcomes(answer.outcomes, answer.position, bot.rules)
     tables: list[Table] = []
     if table:
         has_plays = bool(answer.ranked)

@@ -25,6 +25,7 @@ COMMANDS = {
     "rollout": "play a position to its end many times, or compare plays that way",
     "benchmark": "let bots play each other, or choose in decisions with known answers",
     "bench": "measure speed and memory on this machine, beside other engines where they are installed",
+    "plot": "draw how training went, or what a benchmark found",
     "solve": "solve a game of few checkers exactly",
     "moves": "list the legal plays of a position",
     "rules": "list the rule sets, or print one with all its options",

@@ -27,3 +27,7 @@ class ConfigError(NardyError):
 
 class BotError(NardyError):
     """A bot's name is unknown, or its file is damaged or of another kind."""
+
+
+class CubeError(NardyError):
+    """A cube's state is impossible, or a match equity table is damaged or too short."""

@@ -6,7 +6,7 @@ n - 1 plies of the board after the best play, and that play is always the one th
 Which plays are worth looking at is a `MoveFilter`'s business; what happens over whole games is `rollout`'s.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -36,7 +36,9 @@ __all__ = [
     "best_replies",
     "distinct_boards",
     "expectation",
+    "filtered_values",
     "find_filter",
+    "sibling_outcomes",
 ]
 
 MOST_PLIES = 3
@@ -153,23 +155,13 @@ class Lookahead:
     def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, `float32[M]`; the highest is played.
 
-        Each is judged at the depth to which the filter lets it come. One that is left behind counts at most a trifle
-        less than the least of those that went on, and one that is left alone is not looked at further.
+        Each is judged at the depth to which the filter lets it come; see `filtered_values`.
         """
         values = self.evaluator.play_values(boards, after).astype(np.float32)
-        segments = np.repeat(np.arange(len(after.offsets) - 1), after.counts())
-        kept = np.arange(len(values))
-        for depth in range(self.plies):
-            kept = _passed(values, kept, segments, self.filter.level(depth))
-            kept = kept[np.bincount(segments[kept], minlength=len(after.offsets))[segments[kept]] > 1]
-            if not len(kept):
-                break
-            deeper = equities(swap(self._outcomes(after.boards[kept], depth + 1)), self.rules)
-            least = np.full(len(after.offsets) - 1, np.inf, dtype=np.float32)
-            np.minimum.at(least, segments[kept], deeper)
-            values = np.minimum(values, np.nextafter(least, np.float32(-np.inf))[segments])
-            values[kept] = deeper
-        return values
+        return filtered_values(
+            values, after, self.filter, self.plies,
+            lambda kept, depth: equities(swap(self._outcomes(after.boards[kept], depth)), self.rules),
+        )  # fmt: skip
 
     def _outcomes(self, boards: Boards, plies: int) -> Outcomes:
         """Outcomes at `plies`; equal boards are judged once."""
@@ -189,11 +181,46 @@ class Lookahead:
         return answers
 
 
+def filtered_values(
+    values: NDArray[np.float32],
+    after: Afterstates,
+    filter: MoveFilter,
+    plies: int,
+    deeper: Callable[[NDArray[np.int64], int], NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    """Values of afterstates, `float32[M]`, where those that the filter lets pass are judged at greater depth.
+
+    values: at depth 0, changed in place. deeper: what `int64[m]` of the afterstates are worth at a depth. One that is
+    left behind counts at most a trifle less than the least of those that went on, and one that is left alone is not
+    looked at further.
+    """
+    segments = np.repeat(np.arange(len(after.offsets) - 1), after.counts())
+    kept = np.arange(len(values))
+    for depth in range(plies):
+        kept = _passed(values, kept, segments, filter.level(depth))
+        kept = kept[np.bincount(segments[kept], minlength=len(after.offsets))[segments[kept]] > 1]
+        if not len(kept):
+            break
+        found = deeper(kept, depth + 1)
+        least = np.full(len(after.offsets) - 1, np.inf, dtype=np.float32)
+        np.minimum.at(least, segments[kept], found)
+        values = np.minimum(values, np.nextafter(least, np.float32(-np.inf))[segments])
+        values[kept] = found
+    return values
+
+
+def sibling_outcomes(evaluator: PlayingEvaluator, boards: Boards, after: Afterstates) -> Outcomes:
+    """The bare evaluator's outcomes of all afterstates, `float32[M, K]`, by the parents' sums where it has them."""
+    if isinstance(evaluator, _Siblings):
+        return evaluator.evaluate_plays(boards, after)[0]
+    return settled_outcomes(evaluator, after.boards)
+
+
 def best_replies(evaluator: PlayingEvaluator, boards: Boards) -> Replies:
     """The best play of the bare `evaluator` on each board with each roll.
 
     boards: `int8[N, 2, 26]`, not finished. The plays of all rolls of a board are siblings: they share its sum in the
-    network. This is where a cube would come in: a play is chosen by its cubeless points.
+    network. A play is chosen by its cubeless points; by cubeful ones in `cubeful`.
     """
     n = len(boards)
     best = np.empty((n * N_ROLLS, 2, SLOTS), dtype=np.int8)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai.boards import BAR, FACING, HEAD, HOME, OFF, SLOTS, Boards, checked_boards, finished, swap_sides
 from nardy_ai.dice import checked_dice
@@ -17,7 +17,7 @@ from nardy_ai.errors import BoardError, NotationError
 from nardy_ai.notation.plays import Move, format_play
 from nardy_ai.rules import RuleSet
 
-__all__ = ["Play", "play_named", "plays"]
+__all__ = ["Play", "nearest_plays", "play_among", "play_named", "plays"]
 
 BLOCK = 6
 NEAREST_SHOWN = 3
@@ -83,12 +83,13 @@ def play_named(board: ArrayLike, dice: ArrayLike, moves: Sequence[Move], rules: 
     the marks of hits: a landing on a blot hits it (13/10/7), and where none is named none is hit if possible.
     Raises BoardError; NotationError, which names the legal plays nearest to the moves.
     """
-    legal = plays(board, dice, rules)
+    return play_among(plays(board, dice, rules), board, dice, moves, rules)
+
+
+def play_among(legal: Sequence[Play], board: ArrayLike, dice: ArrayLike, moves: Sequence[Move], rules: RuleSet) -> Play:
+    """`play_named` where the legal plays are at hand."""
     before = _single_board(board, rules)
-    wanted = before[0].astype(np.int64)
-    for move in moves:
-        wanted[move.source] -= 1
-        wanted[move.target] += 1
+    wanted = _wanted(before, moves)
     found = [play for play in legal if (play.board[0] == wanted).all()]
     if len(found) > 1:
         found = _told_apart_by_hits(found, before, moves, rules)
@@ -98,9 +99,27 @@ def play_named(board: ArrayLike, dice: ArrayLike, moves: Sequence[Move], rules: 
     roll = "{}-{}".format(*checked_dice(dice, 1)[0])
     if found:
         raise NotationError(f"play {given!r} for {roll} can mean {_listed(found)}; name the landings on the way")
-    nearest = sorted(legal, key=lambda play: int(np.abs(play.board[0] - wanted).sum()))[:NEAREST_SHOWN]
+    nearest = nearest_plays(legal, before, moves)[:NEAREST_SHOWN]
     count = f"of {len(legal)} legal plays the nearest are" if len(legal) > NEAREST_SHOWN else "legal:"
     raise NotationError(f"play {given!r} is not legal for {roll}; {count} {_listed(nearest)}")
+
+
+def nearest_plays(legal: Sequence[Play], board: Boards, moves: Sequence[Move]) -> list[Play]:
+    """The legal plays by how many checkers they leave elsewhere than `moves` would, the nearest first.
+
+    board: `int8[2, 26]` before the play.
+    """
+    wanted = _wanted(board, moves)
+    return sorted(legal, key=lambda play: int(np.abs(play.board[0] - wanted).sum()))
+
+
+def _wanted(board: Boards, moves: Sequence[Move]) -> NDArray[np.int64]:
+    """The mover's counts after `moves`, `int64[26]`, whether they can be made or not."""
+    wanted = board[0].astype(np.int64)
+    for move in moves:
+        wanted[move.source] -= 1
+        wanted[move.target] += 1
+    return wanted
 
 
 def _longest(turn: _Turn, head_allowance: int, rules: RuleSet) -> dict[_Turn, tuple[Move, ...]]:

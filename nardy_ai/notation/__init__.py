@@ -12,7 +12,7 @@ from nardy_ai.errors import NotationError
 from nardy_ai.notation.draw import draw_board
 from nardy_ai.notation.gnubg_id import MATCH_ID_LENGTH, POSITION_ID_LENGTH, read_gnubg, write_gnubg, write_position_id
 from nardy_ai.notation.ogid import CUBE_FIELD, read_ogid, write_ogid
-from nardy_ai.notation.plays import Move, format_play, parse_play
+from nardy_ai.notation.plays import Move, format_play, ordered_moves, parse_play
 from nardy_ai.notation.position import Position, check_position
 from nardy_ai.notation.text import START_WORDS, read_text, write_text
 from nardy_ai.notation.xgid import read_xgid, write_xgid
@@ -25,6 +25,7 @@ __all__ = [
     "check_position",
     "draw_board",
     "format_play",
+    "ordered_moves",
     "parse_play",
     "parse_position",
     "read_position",

@@ -77,6 +77,12 @@ def parse_play(text: str) -> tuple[Move, ...]:
         moves += _moves_of(word, text)
     if len(moves) > MAX_MOVES:
         raise NotationError(f"play {text!r}: {len(moves)} moves; a turn has at most {MAX_MOVES}")
+    return ordered_moves(moves)
+
+
+def ordered_moves(moves: Iterable[Move]) -> tuple[Move, ...]:
+    """The moves as `parse_play` gives them: the rearmost first, a hit marked at the first that lands on its point."""
+    moves = list(moves)
     hits = {move.target for move in moves if move.hit}
     ordered = []
     for move in sorted(moves, key=lambda move: (-move.source, -move.target)):

@@ -1,0 +1,374 @@
+"""Look-ahead with the cube, and the cube decision that comes of it.
+
+A board before the roll is worth, with the cube where it is, the mean over the 21 rolls of the best play's worth, and
+after a play the other side may double: so every ply has a cube decision of its own, on both branches. At the last ply
+the formulas of `cube.equity` stand. Bear-offs that the tables know are taken from them: chances always, and for money
+with stakes that double the value of the cube as well, so that what is exact stays exact at every depth.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nardy_ai.boards import SLOTS, Boards, checked_boards, finished
+from nardy_ai.cube import kernels
+from nardy_ai.cube.decision import Verdict, verdict
+from nardy_ai.cube.equity import CubeModel, CubeWorth, efficiencies, has_shipped_table, match_table, swapped_utilities
+from nardy_ai.cube.met import MatchTable
+from nardy_ai.cube.state import CubeState, CubeStates
+from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
+from nardy_ai.errors import BotError, CubeError
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.exact.bearoff import bearoff_tables, exact_at, nearly_exact_at
+from nardy_ai.movegen.generate import Afterstates, expand
+from nardy_ai.outcomes import Outcomes, equities, swap
+from nardy_ai.rules import start_boards
+from nardy_ai.search import (
+    DEFAULT_FILTER,
+    N_ROLLS,
+    Lookahead,
+    MoveFilter,
+    PlayingEvaluator,
+    distinct_boards,
+    filtered_values,
+    find_filter,
+    sibling_outcomes,
+)
+
+__all__ = ["CubeDecision", "Cubeful", "cube_decision", "cubeful_of"]
+
+_CHUNK = 64
+_EQUAL = np.float32(1e-6)
+"""Plays whose equities per cube differ by no more are equal, as far as single precision knows."""
+_FAR = 64
+"""A cap so many times above the stake is out of reach: no table of bear-offs would notice it."""
+
+
+class Cubeful:
+    """Values of boards and plays under states of the cube, by a bot's chances.
+
+    bot: an evaluator that chooses plays, perhaps with look-ahead, whose depth is then that of the cube too. plies: in
+    place of that. tables: whether bear-offs are looked up. Values are utilities of `cube.equity`. Answers are pure
+    functions of board and state. Raises BotError.
+    """
+
+    def __init__(self, bot: Bot, model: CubeModel, *, plies: int | None = None, tables: bool = True) -> None:
+        bare: Bot = bot.evaluator if isinstance(bot, Lookahead) else bot
+        if not isinstance(bare, PlayingEvaluator):
+            raise BotError(
+                f"bot {bot.name!r} is no evaluator: it ranks plays and knows no chances, so it cannot judge a cube;"
+                " take a trained bot"
+            )
+        self.evaluator = bare
+        self.model = model
+        self.plies = (bot.plies if isinstance(bot, Lookahead) else 0) if plies is None else plies
+        self.filter: MoveFilter = bot.filter if isinstance(bot, Lookahead) else find_filter(DEFAULT_FILTER)
+        self.tables = tables
+
+    def outcomes(self, boards: Boards) -> Outcomes:
+        """The chances that the values stand on, `float32[N, K]`: the bare evaluator's, or those of the tables."""
+        return self._known_outcomes(boards, settled_outcomes(self.evaluator, boards))
+
+    def worth(self, boards: ArrayLike, states: CubeStates) -> CubeWorth:
+        """What boards are worth to row 0, on roll and free to double. boards: `int8[N, 2, 26]`. Raises BoardError."""
+        return self._worth(checked_boards(boards, self.model.rules.checkers), states, self.plies)
+
+    def play_values(self, boards: Boards, after: Afterstates, states: CubeStates) -> NDArray[np.float32]:
+        """The worth of every afterstate to the side that has just played, per cube, `float32[M]`.
+
+
+        boards: `int8[N, 2, 26]` before the plays; states: theirs, as the side that plays sees them. Deeper plies look
+        at the plays that the filter lets pass. Of equal plays the one with most cubeless points is worth a trifle more.
+        """
+        outcomes = self._sibling_outcomes(boards, after)
+        theirs = states.swapped().take(np.repeat(np.arange(len(states)), after.counts()))
+        mine = theirs.swapped()
+
+        def seen(utilities: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float32]:
+            values = self.model.per_cube(swapped_utilities(utilities), mine.take(at))
+            return values.astype(np.float32)
+
+        everything = np.arange(len(outcomes))
+        values = seen(self._formula(outcomes, after.boards, theirs).best, everything)
+        values = filtered_values(
+            values, after, self.filter, self.plies,
+            lambda kept, depth: seen(self._worth(after.boards[kept], theirs.take(kept), depth).best, kept),
+        )  # fmt: skip
+        return _told_apart(values, equities(swap(outcomes), self.model.rules), after.offsets)
+
+    def _worth(self, boards: Boards, states: CubeStates, plies: int) -> CubeWorth:
+        """`worth` at so many plies."""
+        model = self.model
+        may = model.may_double(states)
+        turn = np.flatnonzero(may)
+        asked = CubeStates.join([states, model.doubled(states.take(turn))])
+        values = self._rolled(np.concatenate((boards, boards[turn])), asked, plies)
+        n = len(boards)
+        no_double, taken = values[:n], np.full(n, np.nan)
+        taken[turn] = values[n:]
+        cash = model.single(states, won=True)
+        beaver = np.full(n, np.nan)
+        at = np.flatnonzero(model.may_beaver(states))
+        at = at[taken[at] < 0]  # only a double that loses is worth a beaver
+        if len(at):
+            beaver[at] = self._rolled(boards[at], model.doubled(states.take(at), times=2), plies)
+        best = no_double.copy()
+        lost = np.zeros(n)
+        lost[at] = model.single(model.doubled(states.take(at)), won=False)
+        answered = np.where(np.isnan(beaver), taken, np.minimum(taken, np.maximum(beaver, lost)))
+        best[turn] = np.maximum(no_double, np.minimum(answered, cash))[turn]
+        over = finished(boards)
+        best[over] = no_double[over]
+        return CubeWorth(no_double, taken, cash, beaver, best)
+
+    def _rolled(self, boards: Boards, states: CubeStates, plies: int) -> NDArray[np.float64]:
+        """Row 0's utility when it rolls without doubling, `float64[Q]`; equal boards are expanded once."""
+        values = np.empty(len(boards))
+        over = finished(boards)
+        values[over] = self.model.final(boards[over], states.take(over))
+        known = ~over & self._is_known(boards, states)
+        if known.any():
+            table = bearoff_tables().cube_values(boards[known], self.model.rules).no_double
+            owners = states.owners[known]
+            values[known] = states.stakes[known] * table[np.arange(len(owners)), owners + 1].astype(np.float64)
+        open_at = np.flatnonzero(~over & ~known)
+        if not len(open_at):
+            return values
+        first, which = distinct_boards(boards[open_at])
+        distinct = boards[open_at[first]]
+        if plies == 0:
+            outcomes = self.outcomes(distinct)[which]
+            values[open_at] = self._formula(outcomes, boards[open_at], states.take(open_at)).no_double
+            return values
+        order = np.argsort(which, kind="stable")
+        bounds = np.searchsorted(which[order], np.arange(0, len(distinct) + _CHUNK, _CHUNK))
+        for chunk, start in enumerate(range(0, len(distinct), _CHUNK)):
+            asked = order[bounds[chunk] : bounds[chunk + 1]]
+            part = distinct[start : start + _CHUNK]
+            at = open_at[asked]
+            values[at] = self._expanded(part, which[asked] - start, states.take(at), plies)
+        return values
+
+    def _expanded(
+        self, boards: Boards, asked: NDArray[np.int64], states: CubeStates, plies: int
+    ) -> NDArray[np.float64]:
+        """The mean over the rolls of the best play's worth, `float64[Q]`. asked: `int64[Q]`, each state's board."""
+        replies, worth = self.best_replies(boards, asked, states)
+        if plies > 1:
+            flat = replies.reshape(-1, 2, SLOTS)
+            worth = self._worth(flat, states.swapped().repeat(N_ROLLS), plies - 1).best.reshape(worth.shape)
+        total = np.zeros(len(worth))
+        for roll, weight in enumerate(ROLL_WEIGHTS):  # roll by roll: the same to the last bit in every batch
+            total += weight * worth[:, roll]
+        return swapped_utilities(total)
+
+    def best_replies(
+        self, boards: Boards, asked: NDArray[np.int64], states: CubeStates
+    ) -> tuple[Boards, NDArray[np.float64]]:
+        """For each question and each of `dice.ROLLS` the board after the best play by the formulas, and its worth.
+
+        boards: `int8[B, 2, 26]`, not finished. asked: `int64[Q]`, which board each question is about; states: of its
+        row 0. Returns `int8[Q, 21, 2, 26]`, swapped, and `float64[Q, 21]`, utilities of the side that rolls next.
+        """
+        model, theirs = self.model, states.swapped()
+        after = expand(np.repeat(boards, N_ROLLS, axis=0), np.tile(ROLLS, (len(boards), 1)), model.rules)
+        siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
+        outcomes = self._sibling_outcomes(boards, siblings)
+        known = np.empty((0, 3), dtype=np.float32)
+        if self._tables_hold_cube(states):
+            exact = exact_at(after.boards, model.rules)
+            if exact.any():
+                known = np.full((len(after.boards), 3), np.nan, dtype=np.float32)
+                known[exact] = bearoff_tables().cube_values(after.boards[exact], model.rules).best
+        chosen = np.empty((len(asked), N_ROLLS), dtype=np.int64)
+        worth = np.empty((len(asked), N_ROLLS))
+        kernels.best_plays(
+            outcomes, model.points, equities(outcomes, model.rules), after.offsets, asked, theirs.stakes, theirs.owners,
+            theirs.to_go, theirs.crawford, efficiencies(after.boards, model.rules), known, model.numbers,
+            model.utilities, N_ROLLS, chosen, worth,
+        )  # fmt: skip
+        return after.boards[chosen], worth
+
+    def _formula(self, outcomes: Outcomes, boards: Boards, states: CubeStates) -> CubeWorth:
+        """Values without look-ahead; the tables' where they hold the cube."""
+        worth = self.model.worth(outcomes, boards, states)
+        known = ~finished(boards) & self._is_known(boards, states)
+        if known.any():
+            table = bearoff_tables().cube_values(boards[known], self.model.rules)
+            owners, stakes = states.owners[known] + 1, states.stakes[known]
+            rows = np.arange(len(owners))
+            worth.no_double[known] = stakes * table.no_double[rows, owners].astype(np.float64)
+            worth.best[known] = stakes * table.best[rows, owners].astype(np.float64)
+        return worth
+
+    def _sibling_outcomes(self, boards: Boards, after: Afterstates) -> Outcomes:
+        return self._known_outcomes(after.boards, sibling_outcomes(self.evaluator, boards, after))
+
+    def _known_outcomes(self, boards: Boards, outcomes: Outcomes) -> Outcomes:
+        """The same outcomes with those of bear-offs from the tables."""
+        if not self.tables:
+            return outcomes
+        rules = self.model.rules
+        nearly = nearly_exact_at(boards, rules)
+        if not nearly.any():
+            return outcomes
+        outcomes = outcomes.copy()
+        exact = exact_at(boards, rules)
+        one_sided = nearly & ~exact
+        if one_sided.any():
+            outcomes[one_sided] = bearoff_tables().race_outcomes(boards[one_sided], rules)
+        if exact.any():
+            outcomes[exact] = bearoff_tables().outcomes(boards[exact], rules)
+        return outcomes
+
+    def _is_known(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
+        """Where the tables know what the cube is worth, `bool[N]`."""
+        if not self._tables_hold_cube(states):
+            return np.zeros(len(boards), dtype=bool)
+        return exact_at(boards, self.model.rules)
+
+    def _tables_hold_cube(self, states: CubeStates) -> bool:
+        """Whether the cube is that of the tables: money, stakes that double, no cap within reach."""
+        model = self.model
+        if not self.tables or model.table is not None or model.growth != "geometric":
+            return False
+        return model.cap is None or bool((states.stakes * _FAR <= model.cap).all())
+
+
+@dataclass(frozen=True)
+class CubeDecision:
+    """A cube decision of row 0, on roll.
+
+    no_double, double_take, double_pass, beaver: equities per cube, on the scale on which to win the stake once is 1 and
+    to lose it once is -1; None for what cannot be. winning: in a match the same as chances to win it, by name. best:
+    the equity where both decide rightly. verdict: the right action in words and what each mistake costs. outcomes:
+    `float32[K]`, the chances without look-ahead that the formulas start from. plies: how far was looked ahead.
+    """
+
+    state: CubeState
+    no_double: float
+    double_take: float | None
+    double_pass: float
+    beaver: float | None
+    best: float
+    verdict: Verdict
+    winning: dict[str, float | None] | None
+    outcomes: NDArray[np.float32] = field(repr=False)
+    plies: int = 0
+
+    @property
+    def action(self) -> str:
+        """The right action of both sides in words."""
+        return self.verdict.action
+
+
+def cubeful_of(
+    bot: Bot,
+    state: CubeState,
+    *,
+    table: MatchTable | None = None,
+    plies: int | None = None,
+) -> Cubeful:
+    """The values that a state calls for. table: match equities in place of those of the game.
+
+    Match equities of a game that no table is shipped for are computed from how the bot thinks it ends from the start.
+    Raises BotError, CubeError.
+    """
+    rules = bot.rules
+    if not state.is_match:
+        return Cubeful(bot, CubeModel.of(state, rules), plies=plies)
+    assert state.away is not None
+    ends = None
+    if table is None and not has_shipped_table(rules, state.growth):
+        ends = _even_ends(bot)
+    found = match_table(rules, max(state.away), growth=state.growth, ends=ends, base=table)
+    return Cubeful(bot, CubeModel.of(state, rules, found), plies=plies)
+
+
+def cube_decision(
+    bot: Bot,
+    board: ArrayLike,
+    state: CubeState,
+    *,
+    table: MatchTable | None = None,
+    plies: int | None = None,
+) -> CubeDecision:
+    """Whether row 0 should double, and row 1 take, with all equities.
+
+    board: `int8[2, 26]`, not finished. bot: an evaluator; the look-ahead of `NAME@1ply` is cubeful here. plies: in its
+    place. Raises BoardError, BotError, CubeError.
+    """
+    judge = cubeful_of(bot, state, table=table, plies=plies)
+    checked = checked_boards(board, bot.rules.checkers)
+    if len(checked) != 1:
+        raise CubeError(f"{len(checked)} boards; cube_decision answers about one")
+    if finished(checked)[0]:
+        raise CubeError("the game is over; there is nothing to double")
+    return decisions_of(judge, checked, [state])[0]
+
+
+def decisions_of(judge: Cubeful, boards: Boards, given: list[CubeState]) -> list[CubeDecision]:
+    """The decisions on boards `int8[N, 2, 26]` in states that share the rules of `judge`'s model."""
+    model = judge.model
+    states = CubeStates.join([CubeStates.of(state) for state in given])
+    worth = judge.worth(boards, states)
+    outcomes = judge.outcomes(boards)
+    scaled = {name: model.per_cube(getattr(worth, name), states) for name in _WORTH}
+    found = []
+    for i, state in enumerate(given):
+        values = {name: _number(scaled[name][i]) for name in _WORTH}
+        chances = None
+        if state.is_match:
+            chances = {name: _number((getattr(worth, name)[i] + 1) / 2) for name in _WORTH}
+        no_double, double_pass, best = values["no_double"], values["double_pass"], values["best"]
+        assert no_double is not None and double_pass is not None and best is not None
+        ruling = verdict(
+            no_double, values["double_take"], double_pass, beaver=values["beaver"], redouble=state.owner == 0
+        )
+        found.append(
+            CubeDecision(
+                state=state,
+                no_double=no_double,
+                double_take=values["double_take"],
+                double_pass=double_pass,
+                beaver=values["beaver"],
+                best=best,
+                verdict=ruling,
+                winning=chances,
+                outcomes=outcomes[i],
+                plies=judge.plies,
+            )
+        )
+    return found
+
+
+_WORTH = ("no_double", "double_take", "double_pass", "beaver", "best")
+
+
+def _number(value: np.floating) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _even_ends(bot: Bot) -> Outcomes:
+    """How the bot thinks that a game between equals ends, `float32[K]`: the start, seen from both sides."""
+    bare = bot.evaluator if isinstance(bot, Lookahead) else bot
+    if not isinstance(bare, PlayingEvaluator):
+        raise BotError(f"bot {bot.name!r} is no evaluator; take a trained bot")
+    outcomes = settled_outcomes(bare, start_boards(bot.rules))[0]
+    return ((outcomes + swap(outcomes)) / 2).astype(np.float32)
+
+
+def _told_apart(
+    values: NDArray[np.float32], cubeless: NDArray[np.float32], offsets: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Values in which, of the plays of a segment that are as good as its best, that with most cubeless points leads."""
+    segments = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    best = np.maximum.reduceat(values, offsets[:-1])
+    equal = np.flatnonzero(values >= (best - _EQUAL)[segments])
+    order = equal[np.lexsort((equal, -cubeless[equal], segments[equal]))]
+    leaders = order[np.flatnonzero(np.diff(segments[order], prepend=-1))]
+    values = values.copy()
+    values[leaders] = np.nextafter(best, np.float32(np.inf))
+    return values

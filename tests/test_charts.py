@@ -22,7 +22,7 @@ MATCHES = {
     ],
 }
 SCORE = {"decisions": 4, "pr": 2.5, "standard_error": 0.5}
-DECISIONS = {"rules": "short", "decisions": 4, "bots": [{"bot": "pubeval", **SCORE, "by_class": {"race": SCORE}}]}
+DECISIONS = {"rules": "short", "decisions": 9, "bots": [{"bot": "pubeval", **SCORE, "by_class": {"race": SCORE}}]}
 
 
 def run_folder(path, name: str, *, loss: float = 1.0):
@@ -84,7 +84,7 @@ def test_matrix_shows_every_match_from_both_sides(tmp_path, capsys):
 
 def test_decisions_are_shown_by_class_with_their_number(tmp_path, capsys):
     plotted(capsys, document(tmp_path, DECISIONS), "--out", tmp_path / "pr.svg")
-    assert {"race", "all", "4", "pubeval: 2.50"} <= set(texts(tmp_path / "pr.svg"))
+    assert {"race", "all", "4", "9", "pubeval: 2.50"} <= set(texts(tmp_path / "pr.svg"))
 
 
 def test_exact_benchmark_gives_the_points_of_its_chart(tmp_path, capsys):

@@ -28,6 +28,15 @@ def of_class(root: ET.Element, name: str) -> list[ET.Element]:
     return [one for one in root.iter() if name in (one.get("class") or "").split()]
 
 
+def labels_of_points(root: ET.Element) -> list[ET.Element]:
+    """The numbers of the points."""
+    return list(of_class(root, "nb-number")[0])
+
+
+def checkers_of(stack: ET.Element) -> list[ET.Element]:
+    return [one for one in stack if one.tag in (f"{SVG}circle", f"{SVG}rect") and one.get("class") is None]
+
+
 def middle(shape: ET.Element) -> tuple[float, float]:
     if shape.tag == f"{SVG}circle":
         return float(shape.get("cx")), float(shape.get("cy"))
@@ -45,15 +54,13 @@ def own_number(point: int, rules: RuleSet) -> int:
 def board_seen(root: ET.Element, rules: RuleSet) -> Boards:
     """The board as an eye reads it: fills and places of checkers, held against the printed numbers of the points."""
     numbers = {}
-    for label in of_class(root, "nb-number"):
+    for label in labels_of_points(root):
         numbers[(float(label.get("x")), float(label.get("y")) > 250)] = int(label.text)
     trays = [middle(tray) for tray in of_class(root, "nb-tray")]
     board = np.zeros((2, 26), dtype=np.int8)
     for stack in of_class(root, "nb-stack"):
-        shapes = of_class(stack, "nb-checker")
-        fills = {fill for shape in shapes for fill in ("light", "dark") if f"nb-{fill}" in shape.get("class")}
-        assert len(fills) == 1
-        side = 0 if fills == {"light"} else 1
+        shapes = checkers_of(stack)
+        side = 0 if "nb-light" in stack.get("class") else 1
         written = [int(label.text) for label in of_class(stack, "nb-count")]
         x, y = middle(shapes[0])
         if shapes[0].tag == f"{SVG}rect":
@@ -88,7 +95,7 @@ def test_data_of_the_stacks_says_the_board(rules):
 
 
 def test_points_are_numbered_once_each_from_the_movers_view():
-    labels = of_class(parsed(board_svg(start_boards(SHORT)[0], SHORT)), "nb-number")
+    labels = labels_of_points(parsed(board_svg(start_boards(SHORT)[0], SHORT)))
     assert Counter(int(label.text) for label in labels) == Counter(range(1, 25))
     above = sorted((float(one.get("x")), int(one.text)) for one in labels if float(one.get("y")) < 250)
     assert [number for _, number in above] == list(range(13, 25))
@@ -177,7 +184,7 @@ def test_checkers_keep_their_player_when_the_other_side_is_on_roll():
     for player, fill in ((1, "light"), (0, "dark")):
         root = parsed(board_svg(Position(board, row0_player=player), SHORT))
         mine = [one for one in of_class(root, "nb-stack") if one.get("data-side") == "0"]
-        assert all(of_class(stack, f"nb-{fill}") for stack in mine)
+        assert all(f"nb-{fill}" in stack.get("class").split() for stack in mine)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +197,7 @@ def test_checkers_keep_their_player_when_the_other_side_is_on_roll():
 )
 def test_arrows_end_on_the_points_of_the_play(text, play, rules, landings):
     root = parsed(board_svg(read_position(text, rules), rules, moves=parse_play(play)))
-    columns = {int(one.text): float(one.get("x")) for one in of_class(root, "nb-number")}
+    columns = {int(one.text): float(one.get("x")) for one in labels_of_points(root)}
     tips = [tuple(map(float, one.get("points").split()[0].split(","))) for one in of_class(root, "nb-head")]
     assert sorted(x for x, _ in tips) == sorted(columns[point] for point in landings)
     assert len(set(tips)) == len(tips)
@@ -200,7 +207,7 @@ def test_arrow_leaves_from_the_innermost_checker_drawn():
     root = parsed(board_svg(start_boards(LONG)[0], LONG, moves=parse_play("24/23")))
     start = tuple(map(float, re.match(r"M([0-9.]+) ([0-9.]+)", of_class(root, "nb-arrow")[0].get("d")).groups()))
     stack = next(one for one in of_class(root, "nb-stack") if one.get("data-side") == "0")
-    assert math.dist(start, middle(of_class(stack, "nb-checker")[-1])) < 12
+    assert math.dist(start, middle(checkers_of(stack)[-1])) < 12
 
 
 def test_arrow_of_a_checker_borne_off_ends_in_the_tray():

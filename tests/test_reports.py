@@ -8,7 +8,8 @@ import re
 import pytest
 
 from nardy_ai.cli.main import main
-from nardy_ai.reports.positions import Cell, Section, Table, positions_page
+from nardy_ai.reports.positions import Section, positions_page
+from nardy_ai.reports.tables import Cell, Table
 from tests.pages import having, read_page, table_rows, words
 
 OPENING = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"

@@ -269,7 +269,8 @@ def _picture(answer: Answer, bot: Bot, ranked: Sequence[RankedPlay], *, style: b
 
 
 def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
-    from nardy_ai.reports.positions import Section, Table
+    from nardy_ai.reports.positions import Section
+    from nardy_ai.reports.tables import Table
 
     dice = answer.position.dice
     if answer.outcomes is None:

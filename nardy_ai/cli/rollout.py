@@ -323,7 +323,8 @@ def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutRepor
     if args.svg is not None:
         write_document(args.svg, board_svg(position, rules, cube=False, moves=plays_shown[0]))
     if args.html is not None:
-        from nardy_ai.reports.positions import Section, Table, positions_page
+        from nardy_ai.reports.positions import Section, positions_page
+        from nardy_ai.reports.tables import Table
 
         told = _told(asked, report)
         caption = "plays, the best first" if asked.names else "how games from here end"

@@ -47,7 +47,7 @@ BOARD_STYLE = """\
 .nb-light{fill:#fdfbf4;stroke:#2a2118;stroke-width:1.5}
 .nb-dark{fill:#31343f;stroke:#0d0e12;stroke-width:1.5}
 .nb-ring{fill:none;stroke:#aeb4c6;stroke-width:2}
-.nb-count{font-size:15px;font-weight:700;text-anchor:middle}
+.nb-count{font-size:15px;font-weight:700;text-anchor:middle;stroke:none}
 .nb-on-light{fill:#1b1611}
 .nb-on-dark{fill:#fdfbf4}
 .nb-cube{fill:#fdfbf4;stroke:#1b1611;stroke-width:2}
@@ -157,14 +157,15 @@ def _draw_wood(svg: ET.Element, layout: Layout) -> None:
     _rect(svg, "nb-middle", x, layout.top, layout.middle_width, layout.bottom - layout.top)
     for side in SIDES:
         _rect(svg, "nb-tray", *layout.tray(side), rx="3")
-    points = ET.SubElement(svg, "g")
-    numbers = ET.SubElement(svg, "g", {"class": "nb-numbers"})
+    numbers = ET.SubElement(svg, "g", {"class": "nb-number"})
+    triangles = ["", ""]
     for point in range(1, BAR):
         x = layout.column(point)
         edge, tip = (layout.top, POINT_HEIGHT) if layout.is_upper(point) else (layout.bottom, -POINT_HEIGHT)
-        corners = ((x - WIDTH / 2, edge), (x + WIDTH / 2, edge), (x, edge + tip))
-        _polygon(points, "nb-even" if point % 2 == 0 else "nb-odd", corners)
-        _text(numbers, "nb-number", *layout.number(point), str(point))
+        triangles[point % 2] += f"M{_n(x - WIDTH / 2)} {_n(edge)}h{WIDTH}L{_n(x)} {_n(edge + tip)}z"
+        _text(numbers, "", *layout.number(point), str(point))
+    for kind, path in zip(("nb-even", "nb-odd"), triangles, strict=True):
+        ET.SubElement(svg, "path", {"class": kind, "d": path})
 
 
 def _draw_ways(svg: ET.Element, layout: Layout, fills: Sequence[str]) -> None:
@@ -181,26 +182,26 @@ def _draw_ways(svg: ET.Element, layout: Layout, fills: Sequence[str]) -> None:
 def _draw_checkers(svg: ET.Element, layout: Layout, board: Boards, side: int, fill: str) -> None:
     row = board[side].tolist()
     for slot in (slot for slot in BOARD_SLOTS if row[slot]):
-        stack = _stack(svg, side, slot, row[slot])
+        stack = _stack(svg, side, slot, row[slot], fill)
         for depth in range(min(row[slot], TALLEST)):
             _draw_checker(stack, *layout.checker(side, slot, depth), fill)
         if row[slot] > TALLEST:
             x, y = layout.checker(side, slot, TALLEST - 1)
             _text(stack, f"nb-count nb-on-{fill}", x, y + 5.5, str(row[slot]))
     if row[OFF]:
-        stack = _stack(svg, side, OFF, row[OFF])
+        stack = _stack(svg, side, OFF, row[OFF], fill)
         for depth in range(row[OFF]):
             x, y = layout.borne_off(side, depth)
-            _rect(stack, f"nb-checker nb-{fill}", x, y, TRAY_WIDTH, TRAY_PITCH - 1.5, rx="2")
+            _rect(stack, "", x, y, TRAY_WIDTH, TRAY_PITCH - 1.5, rx="2")
 
 
-def _stack(svg: ET.Element, side: int, slot: int, count: int) -> ET.Element:
-    data = {"class": "nb-stack", "data-side": str(side), "data-slot": str(slot), "data-count": str(count)}
+def _stack(svg: ET.Element, side: int, slot: int, count: int, fill: str) -> ET.Element:
+    data = {"class": f"nb-stack nb-{fill}", "data-side": str(side), "data-slot": str(slot), "data-count": str(count)}
     return ET.SubElement(svg, "g", data)
 
 
 def _draw_checker(parent: ET.Element, x: float, y: float, fill: str) -> None:
-    _circle(parent, f"nb-checker nb-{fill}", x, y, RADIUS - 0.75)
+    _circle(parent, "", x, y, RADIUS - 0.75)
     if fill == "dark":
         _circle(parent, "nb-ring", x, y, RADIUS - 6)
 
@@ -285,12 +286,12 @@ def _direction(start: tuple[float, float], end: tuple[float, float]) -> tuple[fl
 
 
 def _rect(parent: ET.Element, kind: str, x: float, y: float, width: float, height: float, *, rx: str = "") -> None:
-    shape = {"class": kind, "x": _n(x), "y": _n(y), "width": _n(width), "height": _n(height)}
-    ET.SubElement(parent, "rect", shape | ({"rx": rx} if rx else {}))
+    shape = {"class": kind, "x": _n(x), "y": _n(y), "width": _n(width), "height": _n(height), "rx": rx}
+    ET.SubElement(parent, "rect", _given(shape))
 
 
 def _circle(parent: ET.Element, kind: str, x: float, y: float, radius: float) -> None:
-    ET.SubElement(parent, "circle", {"class": kind, "cx": _n(x), "cy": _n(y), "r": _n(radius)})
+    ET.SubElement(parent, "circle", _given({"class": kind, "cx": _n(x), "cy": _n(y), "r": _n(radius)}))
 
 
 def _polygon(parent: ET.Element, kind: str, corners: Sequence[tuple[float, float]]) -> None:
@@ -299,7 +300,12 @@ def _polygon(parent: ET.Element, kind: str, corners: Sequence[tuple[float, float
 
 
 def _text(parent: ET.Element, kind: str, x: float, y: float, text: str) -> None:
-    ET.SubElement(parent, "text", {"class": kind, "x": _n(x), "y": _n(y)}).text = text
+    ET.SubElement(parent, "text", _given({"class": kind, "x": _n(x), "y": _n(y)})).text = text
+
+
+def _given(attributes: dict[str, str]) -> dict[str, str]:
+    """Without those that are empty: a class that the shape has from its group, corners that are not round."""
+    return {key: value for key, value in attributes.items() if value}
 
 
 def _n(value: float) -> str:

@@ -4,59 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nardy_ai.reports.render import render
+from nardy_ai.reports.tables import Table
 
-__all__ = ["Cell", "Section", "Table", "positions_page"]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A text, and a smaller one below it, such as a standard error."""
-
-    text: str
-    below: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows that a reader can sort.
-
-    play_column: the column with plays, whose arrows the board shows when one is chosen. play_of_row: which play of the
-    board each row's is, the first one being shown; empty: as the rows are.
-    """
-
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    play_column: int | None = None
-    play_of_row: tuple[int, ...] = ()
-
-    @classmethod
-    def of_texts(
-        cls,
-        caption: str,
-        header: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        *,
-        below: Sequence[Sequence[str]] = (),
-        play_column: int | None = None,
-    ) -> "Table":
-        """A table of padded texts, as a terminal shows them. below: the smaller texts, as many rows or none."""
-        smaller = below or [[""] * len(row) for row in rows]
-        cells = tuple(
-            tuple(Cell(text.strip(), small.strip()) for text, small in zip(row, lower, strict=True))
-            for row, lower in zip(rows, smaller, strict=True)
-        )
-        return cls(caption, tuple(heading.strip() for heading in header), cells, play_column)
-
-    @property
-    def plays(self) -> tuple[int, ...]:
-        """Each row's play of the board."""
-        return self.play_of_row or tuple(range(len(self.rows)))
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers only."""
-        return tuple(all(_is_number(row[i].text) for row in self.rows) for i in range(len(self.header)))
+__all__ = ["Section", "positions_page"]
 
 
 @dataclass(frozen=True)
@@ -73,11 +23,3 @@ class Section:
 def positions_page(title: str, sections: Sequence[Section]) -> str:
     """The page as text. Every section's `lines` begin with all that is needed to ask again."""
     return render("positions.html.j2", title=title, sections=sections)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.removesuffix("%").replace(",", "") or "0")
-    except ValueError:
-        return False
-    return True

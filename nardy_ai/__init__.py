@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nardy_ai.bots import best_afterstates as best_afterstates
     from nardy_ai.bots import load_bot as load_bot
+    from nardy_ai.cube.state import CubeState as CubeState
+    from nardy_ai.cubeful import CubeDecision as CubeDecision
+    from nardy_ai.cubeful import Cubeful as Cubeful
+    from nardy_ai.cubeful import cube_decision as cube_decision
     from nardy_ai.errors import NardyError as NardyError
     from nardy_ai.movegen.generate import Afterstates as Afterstates
     from nardy_ai.movegen.generate import afterstates as afterstates
@@ -25,6 +29,9 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "Afterstates": "nardy_ai.movegen.generate",
+    "CubeDecision": "nardy_ai.cubeful",
+    "CubeState": "nardy_ai.cube.state",
+    "Cubeful": "nardy_ai.cubeful",
     "Lookahead": "nardy_ai.search",
     "MatchOptions": "nardy_ai.rules",
     "NardyError": "nardy_ai.errors",
@@ -32,6 +39,7 @@ _MODULES = {
     "RuleSet": "nardy_ai.rules",
     "afterstates": "nardy_ai.movegen.generate",
     "best_afterstates": "nardy_ai.bots",
+    "cube_decision": "nardy_ai.cubeful",
     "find_rules": "nardy_ai.rules",
     "load_bot": "nardy_ai.bots",
     "parse_position": "nardy_ai.notation",
@@ -40,6 +48,9 @@ _MODULES = {
 
 __all__ = [
     "Afterstates",
+    "CubeDecision",
+    "CubeState",
+    "Cubeful",
     "Lookahead",
     "MatchOptions",
     "NardyError",
@@ -48,6 +59,7 @@ __all__ = [
     "__version__",
     "afterstates",
     "best_afterstates",
+    "cube_decision",
     "find_rules",
     "load_bot",
     "parse_position",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from nardy_ai.boards import Boards
+    from nardy_ai.cube.state import CubeState
     from nardy_ai.evaluators.network import Network
     from nardy_ai.evaluators.protocol import Bot
     from nardy_ai.rules import RuleSet
@@ -152,12 +153,16 @@ def default_bot(rules: RuleSet) -> str:
     return min(differences, key=lambda name: (differences[name], name))
 
 
-def best_afterstates(bot: Bot, boards: ArrayLike, dice: ArrayLike) -> tuple[Boards, NDArray[np.float32]]:
+def best_afterstates(
+    bot: Bot, boards: ArrayLike, dice: ArrayLike, *, state: CubeState | None = None
+) -> tuple[Boards, NDArray[np.float32]]:
     """The play that `bot` chooses on each board.
 
     boards: `int8[N, 2, 26]`, row 0 on roll, not finished. dice: `uint8[N, 2]`, or one roll for all. Returns the boards
     after the plays, swapped (row 0 rolls next), `int8[N, 2, 26]`, and what each is worth to the side that played,
-    `float32[N]`, in points if the bot is an evaluator. Raises BoardError, NotationError.
+    `float32[N]`, in points if the bot is an evaluator. state: the cube and the score as the side that plays sees them;
+    the worth is then cubeful, per cube, and the bot must be an evaluator. None: both count cubeless points.
+    Raises BoardError, NotationError, BotError, CubeError.
     """
     import numpy as np
 
@@ -165,7 +170,13 @@ def best_afterstates(bot: Bot, boards: ArrayLike, dice: ArrayLike) -> tuple[Boar
 
     after = afterstates(boards, dice, bot.rules)
     parents = np.ascontiguousarray(np.asarray(boards, dtype=np.int8).reshape(-1, 2, 26))
-    values = bot.play_values(parents, after)
+    if state is None:
+        values = bot.play_values(parents, after)
+    else:
+        from nardy_ai.cube.state import CubeStates
+        from nardy_ai.cubeful import cubeful_of
+
+        values = cubeful_of(bot, state).play_values(parents, after, CubeStates.of(state, len(parents)))
     chosen = best_of_segments(values, after.offsets)
     return after.boards[chosen], values[chosen]
 

@@ -6,6 +6,7 @@ the formulas of `cube.equity` stand. Bear-offs that the tables know are taken fr
 with stakes that double the value of the cube as well, so that what is exact stays exact at every depth.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai.boards import SLOTS, Boards, checked_boards, finished
 from nardy_ai.cube import kernels
-from nardy_ai.cube.decision import Verdict, verdict
+from nardy_ai.cube.decision import EQUAL, BeaverWorth, Verdict, verdict
 from nardy_ai.cube.equity import CubeModel, CubeWorth, efficiencies, has_shipped_table, match_table, swapped_utilities
 from nardy_ai.cube.met import MatchTable
 from nardy_ai.cube.state import CubeState, CubeStates
@@ -37,7 +38,7 @@ from nardy_ai.search import (
     sibling_outcomes,
 )
 
-__all__ = ["CubeDecision", "Cubeful", "cube_decision", "cubeful_of"]
+__all__ = ["CubeDecision", "Cubeful", "MarketLosers", "cube_decision", "cubeful_of", "decisions_of", "market_losers"]
 
 _CHUNK = 64
 _EQUAL = np.float32(1e-6)
@@ -97,6 +98,32 @@ class Cubeful:
             lambda kept, depth: seen(self._worth(after.boards[kept], theirs.take(kept), depth).best, kept),
         )  # fmt: skip
         return _told_apart(values, equities(swap(outcomes), self.model.rules), after.offsets)
+
+    def formula(self, boards: Boards, states: CubeStates) -> CubeWorth:
+        """`worth` without look-ahead, whatever the depth. boards: `int8[N, 2, 26]`."""
+        return self._worth(boards, states, 0)
+
+    def beavers(self, boards: Boards, states: CubeStates) -> list[BeaverWorth | None]:
+        """What a beaver leads to in each state, per cube of row 0; None where none is allowed."""
+        model = self.model
+        at = np.flatnonzero(model.may_beaver(states))
+        answers: list[BeaverWorth | None] = [None] * len(boards)
+        asked = states.take(at)
+        beavered, raccooned = model.doubled(asked, times=2), model.doubled(asked, times=3)
+        can = np.flatnonzero(raccooned.stakes > 0)
+        values = self._rolled(
+            np.concatenate((boards[at], boards[at[can]])), CubeStates.join([beavered, raccooned.take(can)]), self.plies
+        )
+        played = model.per_cube(values[: len(at)], asked)
+        dropped = model.per_cube(model.single(model.doubled(asked), won=False), asked)
+        for k, place in enumerate(at):
+            answers[int(place)] = BeaverWorth(float(played[k]), float(dropped[k]))
+        higher = model.per_cube(values[len(at) :], asked.take(can))
+        dropped_later = model.per_cube(model.single(beavered, won=True), asked)
+        for value, k in zip(higher, can.tolist(), strict=True):
+            more = (float(value), float(dropped_later[k]))
+            answers[int(at[k])] = BeaverWorth(float(played[k]), float(dropped[k]), *more)
+        return answers
 
     def _worth(self, boards: Boards, states: CubeStates, plies: int) -> CubeWorth:
         """`worth` at so many plies."""
@@ -242,9 +269,10 @@ class CubeDecision:
     """A cube decision of row 0, on roll.
 
     no_double, double_take, double_pass, beaver: equities per cube, on the scale on which to win the stake once is 1 and
-    to lose it once is -1; None for what cannot be. winning: in a match the same as chances to win it, by name. best:
-    the equity where both decide rightly. verdict: the right action in words and what each mistake costs. outcomes:
-    `float32[K]`, the chances without look-ahead that the formulas start from. plies: how far was looked ahead.
+    to lose it once is -1; None for what cannot be. best: that where both decide rightly. winning: in a match the same
+    as chances to win it, by name. verdict: the right action in words and what each mistake costs. reply: what row 0
+    should do with a beaver. outcomes: `float32[K]`, the chances without look-ahead that the formulas start from. plies:
+    how far was looked ahead.
     """
 
     state: CubeState
@@ -254,7 +282,8 @@ class CubeDecision:
     beaver: float | None
     best: float
     verdict: Verdict
-    winning: dict[str, float | None] | None
+    reply: str | None
+    winning: dict[str, float] | None
     outcomes: NDArray[np.float32] = field(repr=False)
     plies: int = 0
 
@@ -264,13 +293,19 @@ class CubeDecision:
         return self.verdict.action
 
 
-def cubeful_of(
-    bot: Bot,
-    state: CubeState,
-    *,
-    table: MatchTable | None = None,
-    plies: int | None = None,
-) -> Cubeful:
+@dataclass(frozen=True)
+class MarketLosers:
+    """Which of the 21 x 21 next rolls lose the market, if row 0 does not double now and both sides play well.
+
+    lost: `bool[21, 21]`, by `dice.ROLLS` of row 0, then of row 1: the game is won, or row 1 would pass a double before
+    row 0's next roll. share: how many of the 1,296 throws these are.
+    """
+
+    lost: NDArray[np.bool_]
+    share: float
+
+
+def cubeful_of(bot: Bot, state: CubeState, *, table: MatchTable | None = None, plies: int | None = None) -> Cubeful:
     """The values that a state calls for. table: match equities in place of those of the game.
 
     Match equities of a game that no table is shipped for are computed from how the bot thinks it ends from the start.
@@ -288,17 +323,12 @@ def cubeful_of(
 
 
 def cube_decision(
-    bot: Bot,
-    board: ArrayLike,
-    state: CubeState,
-    *,
-    table: MatchTable | None = None,
-    plies: int | None = None,
+    bot: Bot, board: ArrayLike, state: CubeState, *, table: MatchTable | None = None, plies: int | None = None
 ) -> CubeDecision:
     """Whether row 0 should double, and row 1 take, with all equities.
 
-    board: `int8[2, 26]`, not finished. bot: an evaluator; the look-ahead of `NAME@1ply` is cubeful here. plies: in its
-    place. Raises BoardError, BotError, CubeError.
+    board: `int8[2, 26]`, not finished. bot: an evaluator; the look-ahead of `NAME@1ply` is cubeful here. table: match
+    equities in place of those of the game. plies: in place of the bot's. Raises BoardError, BotError, CubeError.
     """
     judge = cubeful_of(bot, state, table=table, plies=plies)
     checked = checked_boards(board, bot.rules.checkers)
@@ -309,34 +339,42 @@ def cube_decision(
     return decisions_of(judge, checked, [state])[0]
 
 
-def decisions_of(judge: Cubeful, boards: Boards, given: list[CubeState]) -> list[CubeDecision]:
-    """The decisions on boards `int8[N, 2, 26]` in states that share the rules of `judge`'s model."""
+def decisions_of(judge: Cubeful, boards: Boards, given: Sequence[CubeState]) -> list[CubeDecision]:
+    """The decisions on boards `int8[N, 2, 26]`, not finished, in states that share the rules of `judge`'s model."""
     model = judge.model
     states = CubeStates.join([CubeStates.of(state) for state in given])
     worth = judge.worth(boards, states)
     outcomes = judge.outcomes(boards)
-    scaled = {name: model.per_cube(getattr(worth, name), states) for name in _WORTH}
+    beavers = judge.beavers(boards, states)
     found = []
     for i, state in enumerate(given):
-        values = {name: _number(scaled[name][i]) for name in _WORTH}
-        chances = None
-        if state.is_match:
-            chances = {name: _number((getattr(worth, name)[i] + 1) / 2) for name in _WORTH}
-        no_double, double_pass, best = values["no_double"], values["double_pass"], values["best"]
-        assert no_double is not None and double_pass is not None and best is not None
+        here = states.take(np.array([i]))
+
+        def scaled(utility: float, here: CubeStates = here) -> float:
+            return float(model.per_cube(np.array([utility]), here)[0])
+
+        values = {name: float(getattr(worth, name)[i]) for name in _WORTH}
+        taken = None if np.isnan(values["double_take"]) else scaled(values["double_take"])
+        beaver = beavers[i]
         ruling = verdict(
-            no_double, values["double_take"], double_pass, beaver=values["beaver"], redouble=state.owner == 0
+            scaled(values["no_double"]),
+            taken,
+            scaled(values["double_pass"]),
+            beaver=beaver,
+            redouble=state.owner == 0,
         )
+        known = {name: (value + 1) / 2 for name, value in values.items() if not np.isnan(value)}
         found.append(
             CubeDecision(
                 state=state,
-                no_double=no_double,
-                double_take=values["double_take"],
-                double_pass=double_pass,
-                beaver=values["beaver"],
-                best=best,
+                no_double=scaled(values["no_double"]),
+                double_take=taken,
+                double_pass=scaled(values["double_pass"]),
+                beaver=None if beaver is None else beaver.worth,
+                best=scaled(values["best"]),
                 verdict=ruling,
-                winning=chances,
+                reply=None if beaver is None else beaver.reply,
+                winning=known if state.is_match else None,
                 outcomes=outcomes[i],
                 plies=judge.plies,
             )
@@ -344,11 +382,30 @@ def decisions_of(judge: Cubeful, boards: Boards, given: list[CubeState]) -> list
     return found
 
 
-_WORTH = ("no_double", "double_take", "double_pass", "beaver", "best")
+_WORTH = ("no_double", "double_take", "double_pass", "best")
 
 
-def _number(value: np.floating) -> float | None:
-    return None if np.isnan(value) else float(value)
+def market_losers(judge: Cubeful, board: ArrayLike, state: CubeState) -> MarketLosers:
+    """The next rolls that lose the market. board: `int8[2, 26]`, not finished. Raises BoardError.
+
+    Plays and the double behind them are judged by the formulas without look-ahead: two plies are gone already.
+    """
+    boards = checked_boards(board, judge.model.rules.checkers)
+    states = CubeStates.of(state)
+    lost = np.zeros((N_ROLLS, N_ROLLS), dtype=bool)
+    if not judge.model.may_double(states)[0]:
+        return MarketLosers(lost, 0.0)
+    first = judge.best_replies(boards, np.zeros(1, dtype=np.int64), states)[0][0]
+    over = finished(first)
+    lost[over] = True
+    going = np.flatnonzero(~over)
+    theirs = states.swapped().repeat(len(going))
+    second = judge.best_replies(first[going], np.arange(len(going)), theirs)[0]
+    flat = second.reshape(-1, 2, SLOTS)
+    worth = judge.formula(flat, theirs.swapped().repeat(N_ROLLS))
+    passes = ~finished(flat) & (worth.double_take > worth.double_pass + EQUAL)
+    lost[going] = passes.reshape(len(going), N_ROLLS)
+    return MarketLosers(lost, float(ROLL_WEIGHTS @ lost @ ROLL_WEIGHTS))
 
 
 def _even_ends(bot: Bot) -> Outcomes:

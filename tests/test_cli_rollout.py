@@ -96,7 +96,7 @@ def test_ctrl_c_prints_what_there_is(bot_files, capsys, monkeypatch):
 
 
 def test_interrupted_before_any_game_says_so(bot_files, capsys, monkeypatch):
-    monkeypatch.setattr(command, "_stoppable", _pressed_at_once)
+    monkeypatch.setattr(command, "stoppable", _pressed_at_once)
     assert main(["rollout", "start", "--bot", str(bot_files["hyper"]), "--quiet"]) == 130
     captured = capsys.readouterr()
     assert captured.out == ""

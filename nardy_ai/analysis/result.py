@@ -2,11 +2,15 @@
 
 Only data and the few numbers by which they are marked; `analysis.judge` fills them in, the command line and reports
 show them. Sides are 0 and 1 as in the record (0: the left column of a `.mat`, White of an `.sgf`), whoever is on roll.
-Equities, losses and luck are points a game of the side that decides or rolls, times no cube: the stake is not in them.
+Equities, losses and luck are those of the side that decides or rolls. Without a cube they are points a game. With one
+they are per cube: on the scale on which to win the stake once is 1 and to lose it once is -1, in a match by its match
+equities (what others call normalised or EMG); the stake is not in them.
 
-**Loss** is the equity of the best play less that of the one made, 0 or more. **Luck** is the equity of the best play of
-the roll that fell less its expectation over all rolls. **PR** is 500 x the mean loss of a side's own unforced
-decisions; what is forced, unknown or illegal counts in neither number. Its definition is `PR_DEFINITION`.
+**Loss** is the equity of the best choice less that of the one made, 0 or more. **Luck** is the equity of the best play
+of the roll that fell less its expectation over all rolls (of the first roll of a game whose opening dice are played:
+over those that are no doubles), always by the bare bot. **PR** is 500 x the mean loss of a side's own unforced
+decisions; what is forced, unknown or illegal counts in neither number, and of cube decisions only those count that were
+close or wrong. `PR_DEFINITION` says so in print.
 """
 
 from dataclasses import dataclass
@@ -16,6 +20,7 @@ from nardy_ai.rules import RuleSet
 
 __all__ = [
     "BLUNDER",
+    "CLOSE",
     "CUBE",
     "DOUBTFUL",
     "ERROR",
@@ -45,7 +50,10 @@ LUCKY, VERY_LUCKY = 0.3, 0.6
 """Luck beyond these, either way, is named, as GNU Backgammon does."""
 
 PR_SCALE = 500.0
-PR_DEFINITION = "500 x mean equity lost per own unforced decision"
+PR_DEFINITION = "500 x mean equity lost per own unforced decision (plays with a choice; cube decisions close or wrong)"
+
+CLOSE = 0.16
+"""A cube decision is close if the wrong action costs less; GNU Backgammon's threshold."""
 
 MARKS = ("", "doubtful", "error", "blunder")
 PHASES = ("opening", "contact", "race", "bearoff")
@@ -75,8 +83,8 @@ class Choice:
     """One play of a roll and what it is worth to the side that plays.
 
     play: its text. after: the position after it, as text, the other side on roll. loss: to the best, 0 or more.
-    outcomes: chances of the K classes of that side (`outcomes.class_names`), exclusive. error: the standard error of
-    `equity` if it was rolled out, else None.
+    outcomes: chances of the K classes of that side (`outcomes.class_names`), exclusive, by the bare bot or by rollout.
+    error: the standard error of the cubeless equity if it was rolled out, else None.
     """
 
     play: str
@@ -91,12 +99,12 @@ class Choice:
 class PlayDecision:
     """A roll and what was made of it.
 
-    game: number of the game, from 1. turn: number of the line in its transcript, from 1. line: line of the file, 0 if
-    there is none. position: row 0 is `side`, with dice, cube and score. position_id: the same as text that `nardy`
+    game: number of the game in the record. turn: number of the row in its transcript, from 1. line: line of the file, 0
+    if there is none. position: row 0 is `side`, with dice, cube and score. position_id: the same as text that `nardy`
     reads; xgid: the same as XGID, None where there is none. legal: how many plays there were. choices: the best, the
-    first of them the best of all. played: what was played, None if the file does not say; it has `loss` None too if it
-    was illegal. rank: its place among the legal plays, from 1. loss: None where it does not count.
-    note: what is wrong with the play as it is written, with the nearest legal ones; else empty.
+    first of them the best of all. played: what was played, None if it is not written or not legal. rank: its place
+    among the legal plays, from 1. loss: of `played`. winning_loss: in a match with a cube the chance to win the match
+    that it cost. note: what is wrong with the play as it is written, with the nearest legal ones; else empty.
     """
 
     game: int
@@ -114,6 +122,7 @@ class PlayDecision:
     rank: int | None
     loss: float | None
     luck: float | None
+    winning_loss: float | None = None
     note: str = ""
     comment: str = ""
 
@@ -135,11 +144,13 @@ class PlayDecision:
 
 @dataclass(frozen=True)
 class CubeDecision:
-    """A decision about the cube: `kind` is `double` (offer it or not) or `take` (take it or pass).
+    """A decision about the cube: `kind` is `double` (offer it or not) or `take` (take, pass or beaver).
 
-    The equities are those of the side that doubles, in units of the cube before the double: no_double, double_take,
-    double_pass. action: what was done, one of `no double`, `double`, `take`, `pass`. best: what should have been done,
-    in words. close: whether it is a decision at all: a player could err here; others are not counted.
+    position: row 0 is the side that may double. The equities are its, on the scale of the module; beaver: None where
+    none is allowed. action: what was done, one of `no double`, `double`, `take`, `pass`, `beaver`; empty if it is not
+    known. best: what both
+    sides should have done, in words. loss: what the action cost `side`. close: whether the wrong action costs less than
+    CLOSE.
     """
 
     game: int
@@ -157,11 +168,13 @@ class CubeDecision:
     best: str
     loss: float
     close: bool
+    beaver: float | None = None
+    winning_loss: float | None = None
 
     @property
     def counts(self) -> bool:
         """Whether the decision counts in a PR."""
-        return self.close or self.loss > 0
+        return bool(self.action) and (self.close or self.loss > 0)
 
     @property
     def mark(self) -> str:
@@ -182,8 +195,9 @@ class PhaseTotal:
 class SideTotal:
     """A side's totals, of a game or of the match.
 
-    turns: all rolls; forced: those with one play. marks: how many decisions have each of MARKS but the first. luck: the
-    sum over rolls; rolls: how many of them have a luck.
+    turns: all rolls; forced: those with one play. decisions, lost, pr: of all phases and the cube together. marks: how
+    many decisions have each of MARKS but the first. luck: the sum over rolls; rolls: how many of them have a luck.
+    winning_lost: in a match with a cube, the chances to win it that were lost, added up.
     """
 
     name: str
@@ -196,6 +210,7 @@ class SideTotal:
     marks: dict[str, int]
     luck: float
     rolls: int
+    winning_lost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -219,14 +234,14 @@ class GameAnalysis:
 class AnalysisSettings:
     """All that decides the numbers. bot: its name with its level, such as `short@2ply`.
 
-    luck_bot: who measures luck. rollout_games: 0 if nothing was rolled out; else decisions with a loss of
-    `rollout_from` or more, or whose best plays are `rollout_within` apart, were rolled out with `seed`.
+    cube: whether decisions are judged with the cube in play. rollout_games: 0 if nothing was rolled out; else where two
+    plays or more lie within `rollout_within`, or another than the best was played, they were rolled out with `seed`.
     """
 
     version: str
     bot: str
-    luck_bot: str
     rules: str
+    cube: bool
     rollout_games: int = 0
     rollout_within: float = 0.0
     seed: int | None = None

@@ -27,7 +27,16 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.outcomes import class_names
 from nardy_ai.play.against_exact import ExactReport, judge, sample_games
 from nardy_ai.play.arena import ArenaReport, play_matrix
-from nardy_ai.play.decisions import DecisionReport, Difference, Score, difference, read_decisions, score_decisions
+from nardy_ai.play.cube_decisions import CubeReport, read_cube_decisions, score_chances, score_cube
+from nardy_ai.play.decisions import (
+    DecisionReport,
+    Difference,
+    Score,
+    difference,
+    holds_cube_decisions,
+    read_decisions,
+    score_decisions,
+)
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, presets, start_boards
 
 INTERRUPTED = 130
@@ -87,6 +96,8 @@ def run(args: argparse.Namespace) -> int:
         bots = [exact if exact is not None and name in SOLVED else load_bot(name, rules) for name in args.bots]
         if args.exact and exact is not None:
             return _judge(args, bots, exact, match)
+        if args.decisions is not None and holds_cube_decisions(Path(args.decisions)):
+            return _decide_cubes(Path(args.decisions), bots, rules, as_json=args.json)
         if args.decisions is not None:
             return _decide(Path(args.decisions), bots, rules, as_json=args.json)
         for bot in bots:  # so that kernels are compiled before the bar appears
@@ -361,6 +372,58 @@ def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -
     ]
     print_table(classes, header=["class", "decisions", *(one.bot for one in reports)])
     return 0
+
+
+def _decide_cubes(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -> int:
+    decisions = read_cube_decisions(path, rules)
+    formulas = score_chances(decisions, rules)
+    reports = ([] if formulas is None else [formulas]) + [score_cube(bot, decisions) for bot in bots]
+    if as_json:
+        print_json(
+            {
+                "version": __version__,
+                "rules": rules.name,
+                "file": str(path),
+                "cube_decisions": len(decisions.classes),
+                "bots": [_cube_data(one) for one in reports],
+            }
+        )
+        return 0
+    print(f"nardy {__version__}, rules {rules.name}, {len(decisions.classes)} cube decisions of {path}")
+    print("equity per cube lost a decision, by the side that may double and by the other\n")
+    rows = [
+        [
+            one.name,
+            f"{one.doubling:.5f} +- {_or_unknown(one.doubling_error, 5)}",
+            f"{100 * one.doubled_right:5.1f} %",
+            f"{one.taking:.5f} +- {_or_unknown(one.taking_error, 5)}",
+            f"{100 * one.taken_right:5.1f} %",
+            f"{one.errors[0]:.4f}",
+            f"{one.errors[1]:.4f}",
+        ]
+        for one in reports
+    ]
+    header = ["bot", "doubling", "right", "taking", "right", "rms no double", "rms double, take"]
+    print_table(rows, header=header)
+    print("\nboth together by class")
+    counts = {word: decisions.classes.count(word) for word in reports[0].by_class}
+    classes = [
+        [word, f"{count:>9}", *(f"{one.by_class[word]:.5f}" for one in reports)] for word, count in counts.items()
+    ]
+    print_table(classes, header=["class", "decisions", *(one.name for one in reports)])
+    return 0
+
+
+def _cube_data(report: CubeReport) -> dict[str, object]:
+    return {
+        "bot": report.name,
+        "doubling": {"loss": rounded(report.doubling), "standard_error": _or_null(report.doubling_error)},
+        "taking": {"loss": rounded(report.taking), "standard_error": _or_null(report.taking_error)},
+        "doubled_right": rounded(report.doubled_right),
+        "taken_right": rounded(report.taken_right),
+        "rms_error": {"no_double": rounded(report.errors[0]), "double_take": _or_null(report.errors[1])},
+        "by_class": {word: rounded(loss) for word, loss in report.by_class.items()},
+    }
 
 
 def _score_text(score: Score) -> str:

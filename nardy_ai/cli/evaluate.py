@@ -1,15 +1,15 @@
 """`nardy evaluate POSITION [--dice 31]`: how a game will end, and with a roll the plays ranked."""
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai import __version__
-from nardy_ai.boards import CONTRARY, finished
+from nardy_ai.boards import CONTRARY, Boards, finished
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import (
     WAYS,
@@ -22,6 +22,15 @@ from nardy_ai.cli.chances import (
     rounded,
 )
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.cubes import (
+    add_state_arguments,
+    given_state_arguments,
+    options_of,
+    read_met,
+    read_state,
+    state_data,
+    state_text,
+)
 from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
 from nardy_ai.cli.positions import (
     Given,
@@ -31,10 +40,13 @@ from nardy_ai.cli.positions import (
     read_dice,
     read_positions,
 )
-from nardy_ai.errors import BotError, NardyError
+from nardy_ai.cube.met import MatchTable
+from nardy_ai.cube.state import CubeState, CubeStates
+from nardy_ai.cubeful import cubeful_of
+from nardy_ai.errors import BotError, CubeError, NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
-from nardy_ai.movegen.generate import afterstates
+from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.movegen.reference import plays
 from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position
 from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
@@ -46,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedPlay:
-    """A play with its worth to the side that plays: points if the bot is an evaluator.
+    """A play with its worth to the side that plays: points if the bot is an evaluator, per cube if the cube counts.
 
     loss: to the best play. outcomes: `float32[K]` of that side; None if the bot knows none.
     """
@@ -60,11 +72,16 @@ class RankedPlay:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said about one position: `outcomes` `float32[K]` of the side on roll, or `ranked` plays, best first."""
+    """What is said about one position: `outcomes` `float32[K]` of the side on roll, or `ranked` plays, best first.
+
+    state: the cube and the score, if they were looked at; cubeful: the equity per cube then, before a roll.
+    """
 
     position: Position
     outcomes: NDArray[np.float32] | None = None
     ranked: tuple[RankedPlay, ...] = ()
+    state: CubeState | None = None
+    cubeful: float | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_rules_argument(parser, default_text="those of the bot")
     parser.add_argument("--top", type=int, metavar="N", help="list the best N plays only")
+    parser.add_argument(
+        "--cube", action="store_true", help="value and rank by the cube and the score that the position names"
+    )
+    add_state_arguments(parser)
     parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
     add_picture_arguments(parser)
     add_json_argument(parser)
@@ -85,12 +106,23 @@ def run(args: argparse.Namespace) -> int:
     """Print what the bot says about each position; nothing if one of them is wrong."""
     if args.top is not None and args.top < 1:
         raise NardyError(f"--top {args.top}: expected 1 or more")
+    if not args.cube and given_state_arguments(args):
+        raise CubeError(
+            f"{given_state_arguments(args)[0]} is about the cube and the score; they count with --cube only"
+        )
     with compile_notice():
         bot = _find_bot(args.bot, args.rules)
         given = read_positions(args, bot.rules)
         if args.svg is not None and len(given) > 1:
             raise NardyError(f"--svg draws one position, but {len(given)} are given; --html takes them all")
-        answers = evaluate(bot, [_asked_position(args, one) for one in given], where=[one.where for one in given])
+        positions, where = [_asked_position(args, one) for one in given], [one.where for one in given]
+        if args.cube:
+            answers = [
+                evaluate_with_cube(bot, position, _state(args, one, bot), table=read_met(args), where=one.where)
+                for position, one in zip(positions, given, strict=True)
+            ]
+        else:
+            answers = evaluate(bot, positions, where=where)
     _write_pictures(args, answers, bot)
     if args.json:
         print_json([_as_data(one, answer, bot, args.top) for one, answer in zip(given, answers, strict=True)])
@@ -130,12 +162,33 @@ def evaluate(bot: Bot, positions: list[Position], *, where: list[str]) -> list[A
     return answers
 
 
-def _rank(bot: Bot, positions: list[Position]) -> list[tuple[RankedPlay, ...]]:
-    """All plays of each position, best first; equal ones in the order of the move generator, as bots choose."""
+def evaluate_with_cube(
+    bot: Bot, position: Position, state: CubeState, *, table: MatchTable | None, where: str
+) -> Answer:
+    """Ask `bot` about a position under a state of the cube, by `cubeful`. table: match equities of the user's own."""
+    [answer] = evaluate(bot, [position], where=[where])
+    if finished(position.board[None])[0]:
+        return answer
+    judge, states = cubeful_of(bot, state, table=table), CubeStates.of(state)
+    if answer.outcomes is not None:
+        best = judge.worth(position.board, states).best
+        return replace(answer, state=state, cubeful=float(judge.model.per_cube(best, states)[0]))
+    [ranked] = _rank(bot, [position], lambda boards, after: judge.play_values(boards, after, states))
+    return replace(answer, state=state, ranked=ranked)
+
+
+PlayValues = Callable[[Boards, Afterstates], NDArray[np.float32]]
+
+
+def _rank(bot: Bot, positions: list[Position], play_values: PlayValues | None = None) -> list[tuple[RankedPlay, ...]]:
+    """All plays of each position, best first; equal ones in the order of the move generator, as bots choose.
+
+    play_values: what ranks them; None: the bot itself.
+    """
     rules = bot.rules
     boards = np.stack([position.board for position in positions])
     after = afterstates(boards, np.array([position.dice for position in positions], dtype=np.uint8), rules)
-    values = bot.play_values(boards, after)
+    values = (play_values or bot.play_values)(boards, after)
     outcomes = swap(settled_outcomes(bot, after.boards)) if isinstance(bot, Evaluator) else None
     found = []
     for i, position in enumerate(positions):
@@ -167,10 +220,21 @@ def _find_bot(name: str | None, rules_name: str | None) -> Bot:
     return load_bot(name, rules)
 
 
+def _state(args: argparse.Namespace, given: Given, bot: Bot) -> CubeState:
+    """The cube and the score that count. Raises CubeError."""
+    try:
+        return read_state(args, given, options_of(args.rules, bot.rules))
+    except CubeError as error:
+        raise CubeError(f"{given.where}{error}") from error
+
+
 def _asked_position(args: argparse.Namespace, given: Given) -> Position:
-    """The board and the roll: all that a cubeless evaluation looks at."""
-    dice = read_dice(args, given)
-    return Position(given.position.board, dice=None if dice is None else (int(dice[0]), int(dice[1])))
+    """The board and the roll, all that a cubeless evaluation looks at; cube and score besides if these count."""
+    found = read_dice(args, given)
+    dice = None if found is None else (int(found[0]), int(found[1]))
+    if not args.cube:
+        return Position(given.position.board, dice=dice)
+    return replace(given.position, dice=dice, offer="none", resign_offered=0, ogid_state="")
 
 
 def _xgid(position: Position, rules: RuleSet) -> str | None:
@@ -180,12 +244,14 @@ def _xgid(position: Position, rules: RuleSet) -> str | None:
 def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> None:
     rules, position = bot.rules, answer.position
     print(_settings_line(answer, bot))
+    if answer.state is not None:
+        print(state_text(answer.state))
     if draw:
         print(draw_board(position, rules, cube=False))
     if answer.outcomes is None:
         print_plays(answer, bot, top)
     else:
-        _print_told(*_told_outcomes(answer.outcomes, position, rules))
+        _print_told(*_told_outcomes(answer.outcomes, answer, rules))
 
 
 def print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
@@ -211,18 +277,19 @@ def _settings_line(answer: Answer, bot: Bot) -> str:
     )
 
 
-def _told_outcomes(
-    outcomes: NDArray[np.float32], position: Position, rules: RuleSet
-) -> tuple[str, list[list[str]], str]:
+def _told_outcomes(outcomes: NDArray[np.float32], answer: Answer, rules: RuleSet) -> tuple[str, list[list[str]], str]:
     """A sentence, a table with its header, or none, and a note, or none."""
     equity = float(equities(outcomes, rules))
-    if finished(position.board[None])[0]:
+    if finished(answer.position.board[None])[0]:
         result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
         verb = {"win": "won", "lose": "lost"}[result]
         line = f"the game is over: the side on roll has {verb} ({way.replace('_', ' ')}), {equity:+g} points"
         return line, [], ""
     line = f"before the roll: equity {equity:+.4f} points a game, cubeless, for the side on roll"
-    return line, chance_table(outcomes, rules), ""
+    note = ""
+    if answer.cubeful is not None:
+        note = f"with the cube: equity {answer.cubeful:+.4f} per cube if both decide rightly (nardy cube tells more)"
+    return line, chance_table(outcomes, rules), note
 
 
 def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[list[str]], str]:
@@ -238,12 +305,13 @@ def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[li
         rows = [[n, play.text, f"{play.value:+12.4f}"] for n, play in zip(numbers, shown, strict=True)]
         line += f"the values of {bot.name!r} only rank plays, they are no points"
         return line, [["", "play", "       value"], *rows], ""
+    kind = "points a game, cubeless," if answer.state is None else "points per cube, with the cube,"
     rows = [
         [n, play.text, f"{play.value:+8.4f}", f"{play.loss:7.4f}", *chance_cells(play.outcomes, rules)]
         for n, play in zip(numbers, shown, strict=True)
         if play.outcomes is not None
     ]
-    line += "equity in points a game, cubeless, for the side that plays"
+    line += f"equity in {kind} for the side that plays"
     koks = possible_ways(rules)[WAYS.index("koks")]
     note = "chances are cumulative: mars+ is mars or koks" if koks else ""
     return line, [["", "play", "  equity", "   loss", *chance_header(rules)], *rows], note
@@ -264,8 +332,11 @@ def _picture(answer: Answer, bot: Bot, ranked: Sequence[RankedPlay], *, style: b
     """The board as SVG with the plays that can be shown, of which the first is."""
     from nardy_ai.pictures import board_svg
 
+    position, state = answer.position, answer.state
+    if state is not None:
+        position = replace(position, cube_value=state.value, cube_owner=state.owner)
     best, *others = [parse_play(play.text) for play in ranked] or [()]
-    return board_svg(answer.position, bot.rules, cube=False, moves=best, others=others, style=style)
+    return board_svg(position, bot.rules, cube=state is not None, moves=best, others=others, style=style)
 
 
 def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
@@ -276,7 +347,7 @@ def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
     if answer.outcomes is None:
         line, table, note = _told_plays(answer, bot, top)
     else:
-        line, table, note = _told_outcomes(answer.outcomes, answer.position, bot.rules)
+        line, table, note = _told_outcomes(answer.outcomes, answer, bot.rules)
     tables: list[Table] = []
     if table:
         has_plays = bool(answer.ranked)
@@ -285,7 +356,7 @@ def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
     return Section(
         heading=f"{bot.rules.name} nardy, " + ("on roll" if dice is None else f"to play {dice[0]}-{dice[1]}"),
         board=_picture(answer, bot, answer.ranked[:top], style=False),
-        lines=(_settings_line(answer, bot), line),
+        lines=(_settings_line(answer, bot), *([] if answer.state is None else [state_text(answer.state)]), line),
         tables=tuple(tables),
         notes=(note,) if note else (),
     )
@@ -304,6 +375,10 @@ def _as_data(given: Given, answer: Answer, bot: Bot, top: int | None) -> dict[st
         "dice": None if position.dice is None else list(position.dice),
         "finished": bool(finished(position.board[None])[0]),
     }
+    if answer.state is not None:
+        data["state"] = state_data(answer.state)
+    if answer.cubeful is not None:
+        data["cubeful_equity"] = rounded(answer.cubeful)
     if answer.outcomes is not None:
         return data | {"equity": rounded(equities(answer.outcomes, rules))} | _chances_data(answer.outcomes, rules)
     return data | {

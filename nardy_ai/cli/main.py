@@ -22,7 +22,9 @@ from nardy_ai.errors import NardyError
 COMMANDS = {
     "train": "train a bot by self-play",
     "evaluate": "say how a position will end, or rank the plays of a roll",
+    "cube": "say whether to double, and whether to take",
     "rollout": "play a position to its end many times, or compare plays that way",
+    "analyse": "judge every decision of a match: .mat, .sgf or a list of positions",
     "benchmark": "let bots play each other, or choose in decisions with known answers",
     "bench": "measure speed and memory on this machine, beside other engines where they are installed",
     "plot": "draw how training went, or what a benchmark found",

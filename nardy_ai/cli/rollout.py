@@ -2,14 +2,10 @@
 
 import argparse
 import math
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 from tqdm import tqdm
@@ -29,6 +25,7 @@ from nardy_ai.cli.chances import (
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
+from nardy_ai.cli.stopping import stoppable
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.movegen.generate import afterstates
@@ -167,7 +164,7 @@ def _roll_out(
 ) -> RolloutReport:
     before = 0 if earlier is None else earlier.games
     with (
-        _stoppable() as stop,
+        stoppable() as stop,
         tqdm(
             total=before + args.games, initial=before, unit=" games", disable=args.quiet, file=sys.stderr,
             dynamic_ncols=True,
@@ -196,26 +193,6 @@ def _roll_out(
             progress=progress,
             stop=stop,
         )
-
-
-@contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
-    """A question whether Ctrl-C was pressed; a second press ends the program at once."""
-    pressed = threading.Event()
-
-    def press(number: int, frame: FrameType | None) -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
-        pressed.set()
-
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
-        yield pressed.is_set
-        return
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _estimate(report: RolloutReport) -> str:

@@ -24,14 +24,15 @@ __all__ = ["CubeModel", "CubeWorth", "efficiencies", "has_shipped_table", "match
 CONTACT_EFFICIENCY = (0.68, 0.68, 0.68)
 """In contact, with the cube in the centre, one's own, the other's: GNU Backgammon's manual, "Cubeful equities"."""
 
-RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 40.0, 120.0)
+RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 120.0)
 RACE_EFFICIENCY = (
-    (0.49, 0.67, 0.58, 0.70, 0.72, 0.72, 0.72),
-    (0.37, 0.45, 0.47, 0.54, 0.64, 0.64, 0.70),
-    (0.36, 0.45, 0.50, 0.50, 0.54, 0.60, 0.70),
+    (0.55, 0.59, 0.62, 0.72, 0.72, 0.72),
+    (0.33, 0.53, 0.56, 0.62, 0.64, 0.70),
+    (0.40, 0.45, 0.45, 0.48, 0.54, 0.70),
 )
-"""In races, by their length in pips: up to 30 fitted to exact values of two-sided bear-offs (docs/cube.md), from 40 on
-GNU Backgammon's manual, which has 0.6 at 40 pips and 0.7 from 120 on, for a cube that somebody owns."""
+"""The same in races, by the pips of the side on roll: up to 30 fitted to exact values of two-sided bear-offs
+(docs/cube.md); 0.7 from 120 on is GNU Backgammon's for a cube that somebody owns; between them lines.
+"""
 
 _NO_TABLE = np.zeros((2, 1, 1))
 
@@ -154,12 +155,11 @@ def swapped_utilities(utilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def efficiencies(boards: Boards, rules: RuleSet) -> NDArray[np.float64]:
     """How well the cube can be used, 0 (dead) to 1 (live), `float64[N, 3]`; `kernels.OVER` when a game is over.
 
-    boards: `int8[N, 2, 26]`. Columns: the cube is in the centre, row 0's, row 1's. A race's length is the mean of both
-    sides' pips.
+    boards: `int8[N, 2, 26]`. Columns: the cube is in the centre, row 0's, row 1's. A race's length is row 0's pips.
     """
     answers = np.tile(CONTACT_EFFICIENCY, (len(boards), 1))
     race = np.flatnonzero(is_race(boards, rules.board))
-    lengths = pip_counts(boards[race]).mean(axis=1)
+    lengths = pip_counts(boards[race])[:, 0].astype(np.float64)
     for column, values in enumerate(RACE_EFFICIENCY):
         answers[race, column] = np.interp(lengths, RACE_LENGTHS, values)
     answers[finished(boards)] = kernels.OVER

@@ -125,13 +125,13 @@ def _mixed(work, n, i, owner, p, win, loss, mine, his, efficiency):
     """
     dead = p * win + (1 - p) * loss
     if mine > 0 and i + 1 < n:
-        # A side whom the other's win costs the match either way doubles for nothing, so it is as good as done.
+        # A side whom the other's win costs the match either way doubles for nothing at its next turn.
         turned = p * work[_WIN, i + 1] + (1 - p) * work[_LOSS, i + 1]
         stake = work[_STAKE, i]
         if owner != 0 and stake >= mine and stake < his:
-            dead = min(dead, max(turned, work[_LOSE, i]))
+            return min(dead, max(turned, work[_LOSE, i]))
         if owner != 1 and stake >= his and stake < mine:
-            dead = max(dead, min(turned, work[_CASH, i]))
+            return max(dead, min(turned, work[_CASH, i]))
     low, at_low = 0.0, loss
     if owner != 0 and work[_HIS, i] > 0:
         low, at_low = work[_HIS, i], work[_LOSE, i]

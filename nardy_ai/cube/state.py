@@ -14,7 +14,7 @@ from nardy_ai.errors import CubeError
 from nardy_ai.notation import Position
 from nardy_ai.rules import MatchOptions
 
-__all__ = ["GROWTHS", "LARGEST_STAKE", "CubeState", "CubeStates", "first_state", "state_of_position"]
+__all__ = ["GROWTHS", "LARGEST_STAKE", "CubeState", "CubeStates", "first_state", "state_of_position", "swap_state"]
 
 GROWTHS = ("geometric", "arithmetic")
 LARGEST_STAKE = 2**15

@@ -14,7 +14,7 @@ from nardy_ai.notation.gnubg_id import MATCH_ID_LENGTH, POSITION_ID_LENGTH, read
 from nardy_ai.notation.ogid import CUBE_FIELD, read_ogid, write_ogid
 from nardy_ai.notation.plays import Move, format_play, ordered_moves, parse_play
 from nardy_ai.notation.position import Position, check_position
-from nardy_ai.notation.text import START_WORDS, read_text, write_text
+from nardy_ai.notation.text import START_WORDS, board_text, read_text, write_text
 from nardy_ai.notation.xgid import read_xgid, write_xgid
 from nardy_ai.rules import RuleSet
 
@@ -22,8 +22,10 @@ __all__ = [
     "FORMATS",
     "Move",
     "Position",
+    "board_text",
     "check_position",
     "draw_board",
+    "format_of",
     "format_play",
     "ordered_moves",
     "parse_play",
@@ -55,7 +57,7 @@ def read_position(text: str, rules: RuleSet) -> Position:
 
     Raises NotationError, or BoardError if no game under `rules` can show the board.
     """
-    name = _format_of(text)
+    name = format_of(text)
     if name != "text":
         _check_geometry(name, rules)
     position = _READERS[name](text, rules)
@@ -90,7 +92,7 @@ def write_position(position_or_board: Position | Boards, rules: RuleSet, *, form
     return write_position_id(position.board) if bare else write_gnubg(position)
 
 
-def _format_of(text: str) -> str:
+def format_of(text: str) -> str:
     """The format a text has the shape of, right or wrong. Raises NotationError if it has none."""
     given = text.strip()
     folded = given.casefold()

@@ -70,8 +70,7 @@ def read_text(text: str, rules: RuleSet) -> Position:
 
 def write_text(position: Position) -> str:
     """The text of a position; what has its default is left out."""
-    on_roll, other = (_row_text(position.board, side) for side in (0, 1))
-    words = [on_roll, "/", other]
+    words = [board_text(position.board)]
     if position.dice:
         words.append("dice={}{}".format(*position.dice))
     if position.cube_value != 1:
@@ -100,6 +99,11 @@ def write_text(position: Position) -> str:
     if position.ogid_state:
         words.append(f"state={position.ogid_state}")
     return " ".join(words)
+
+
+def board_text(board: Boards) -> str:
+    """The text of a board alone, `int8[2, 26]`; it is not checked."""
+    return f"{_row_text(board, 0)} / {_row_text(board, 1)}"
 
 
 def _board(places: list[str], rules: RuleSet) -> Boards:

@@ -13,6 +13,7 @@ import math
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,45 +78,64 @@ class Difference:
 
 def read_decisions(path: Path, rules: RuleSet) -> Decisions:
     """Read a decisions file. Raises NardyError with file, line and fault."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise NardyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     parents: list[list[int]] = []
     candidates: list[list[int]] = []
     counts: list[int] = []
     equities: list[float] = []
     full: list[bool] = []
     classes: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, record in read_records(path):
         try:
-            record = json.loads(line)
-            parents.append(_checked_counts(record["board"], rules))
+            parents.append(checked_counts(record["board"], rules))
             for candidate in record["cands"]:
-                candidates.append(_checked_counts(candidate["board"], rules))
-                equities.append(_checked_equity(candidate["equity"]))
+                candidates.append(checked_counts(candidate["board"], rules))
+                equities.append(checked_equity(candidate["equity"]))
                 full.append(candidate.get("ply", FULL_PLY) == FULL_PLY)
             counts.append(len(record["cands"]))
             classes.append(str(record.get("cls", "all")))
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise NardyError(f"{path}:{number}: is no decision: {reason}") from error
         if counts[-1] < 2:
             raise NardyError(f"{path}:{number}: has {counts[-1]} candidates; expected 2 or more")
-    if not parents:
-        raise NardyError(f"{path}: holds no decision")
     return Decisions(
-        boards=_boards_of(parents, rules),
+        boards=boards_of(parents, rules),
         candidates=Afterstates(
-            swap_sides(_boards_of(candidates, rules)), np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+            swap_sides(boards_of(candidates, rules)), np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         ),
         equities=np.array(equities),
         full=np.array(full),
         classes=tuple(classes),
     )
+
+
+def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of a file with their lines' numbers, at least one. Raises NardyError with file, line and fault."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise NardyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    records = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise NardyError(f"{path}:{number}: is no decision: {error}") from error
+        if not isinstance(record, dict):
+            raise NardyError(f"{path}:{number}: is no decision: expected a JSON object")
+        records.append((number, record))
+    if not records:
+        raise NardyError(f"{path}: holds no decision")
+    return records
+
+
+def holds_cube_decisions(path: Path) -> bool:
+    """Whether a file's first record is about the cube, not about plays. Raises NardyError."""
+    _, record = read_records(path)[0]
+    return "cands" not in record and "nd" in record
 
 
 def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
@@ -154,7 +174,7 @@ def _score(lost: NDArray[np.float64]) -> Score:
     return Score(n, float(scaled.mean()), spread / n**0.5, float((lost < TIED).mean()))
 
 
-def _checked_counts(board: object, rules: RuleSet) -> list[int]:
+def checked_counts(board: object, rules: RuleSet) -> list[int]:
     """26 counts in the mover's view. Raises ValueError for anything else."""
     if not isinstance(board, list) or len(board) != SLOTS or not all(type(count) is int for count in board):
         raise ValueError(f"board {board!r} is not {SLOTS} whole numbers")
@@ -169,13 +189,13 @@ def _checked_counts(board: object, rules: RuleSet) -> list[int]:
     return board
 
 
-def _checked_equity(equity: object) -> float:
+def checked_equity(equity: object) -> float:
     if isinstance(equity, bool) or not isinstance(equity, int | float) or not math.isfinite(equity):
         raise ValueError(f"equity {equity!r} is no number")
     return float(equity)
 
 
-def _boards_of(views: list[list[int]], rules: RuleSet) -> Boards:
+def boards_of(views: list[list[int]], rules: RuleSet) -> Boards:
     """Boards in the mover's view as `int8[N, 2, 26]`, row 0 the mover."""
     counts = np.array(views, dtype=np.int8)
     sides = np.zeros((len(counts), 2, SLOTS), dtype=np.int8)

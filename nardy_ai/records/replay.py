@@ -16,7 +16,17 @@ from nardy_ai.errors import BoardError, NardyError, NotationError
 from nardy_ai.movegen.reference import Play, nearest_plays, play_among, plays
 from nardy_ai.notation import Move, Position, check_position
 from nardy_ai.outcomes import points_won
-from nardy_ai.records.game import CubeAction, Fault, GameRecord, MatchRecord, Resignation, Setup, Turn, row_numbers
+from nardy_ai.records.game import (
+    Action,
+    CubeAction,
+    Fault,
+    GameRecord,
+    MatchRecord,
+    Resignation,
+    Setup,
+    Turn,
+    row_numbers,
+)
 from nardy_ai.rules import RuleSet, start_boards
 
 __all__ = ["Moment", "ReplayedGame", "replay_match"]
@@ -24,7 +34,7 @@ __all__ = ["Moment", "ReplayedGame", "replay_match"]
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """An action and the position in which it was taken.
+    """An action and the position in which it was taken; a position that is set up and then left is a moment as well.
 
     row: its row in the transcript, from 1. position: row 0 is the side on roll; of a turn with its dice, of an answer
     to a double with the doubler as row 0 and the offer. legal: of a turn, all its plays. play: the one that was made,
@@ -32,7 +42,7 @@ class Moment:
     first: whether the roll opens a game that begins at the start. note: what is wrong with it.
     """
 
-    action: Turn | CubeAction | Resignation
+    action: Action
     row: int
     position: Position
     legal: tuple[Play, ...] = ()
@@ -122,6 +132,8 @@ class _Table:
             try:
                 if isinstance(action, Setup):
                     self._set_up(action)
+                    if i == len(actions) - 1:
+                        self._moments.append(Moment(action, row, action.position))
                 elif isinstance(action, Turn):
                     if not self._turn(row, action, is_last=i == len(actions) - 1):
                         break

@@ -1,0 +1,282 @@
+"""`nardy cube POSITION`: whether to double, and whether to take."""
+
+import argparse
+from dataclasses import dataclass, fields, replace
+
+from nardy_ai import __version__
+from nardy_ai.boards import CONTRARY, Boards, finished, swap_sides
+from nardy_ai.bots import default_bot, load_bot
+from nardy_ai.cli.chances import chance_table, cumulative_chances, exclusive_chances, rounded
+from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.cubes import add_state_arguments, options_of, read_met, read_state, state_data, state_text
+from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.positions import Given, add_position_arguments, add_rules_argument, read_positions
+from nardy_ai.cube.equity import CubeModel, efficiencies
+from nardy_ai.cube.state import CubeState, CubeStates, swap_state
+from nardy_ai.cube.windows import Window, gammon_value, window_of
+from nardy_ai.cubeful import CubeDecision, MarketLosers, cubeful_of, decisions_of, market_losers
+from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
+from nardy_ai.errors import CubeError
+from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.notation import Position, draw_board, write_position
+from nardy_ai.outcomes import Outcomes, ever_possible, swap
+from nardy_ai.rules import RuleSet, find_rules
+from nardy_ai.search import MOST_PLIES
+
+DEAD, LIVE = 0.0, 1.0
+MARS = 1
+"""The class of a mars won, where there are six."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """One side's doubling windows, with a dead and a live cube and as the formulas mix them, and its gammon values.
+
+    gammon_values: at the present stake and after a double, None by rules without mars.
+    """
+
+    dead: Window
+    live: Window
+    mixed: Window
+    gammon_values: tuple[float, float | None] | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said about one position. windows: of the side on roll and of the other."""
+
+    given: Given
+    decision: CubeDecision
+    table: str | None
+    windows: tuple[Windows, Windows]
+    losers: MarketLosers
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_position_arguments(parser)
+    parser.add_argument(
+        "--bot", metavar="BOT", help="a name that `nardy bots` lists, or a bot's file (default: the shipped one)"
+    )
+    add_rules_argument(parser, default_text="those of the bot")
+    parser.add_argument(
+        "--plies", type=int, metavar="N", help=f"look so far ahead, 0 to {MOST_PLIES} (default: as the bot's name says)"
+    )
+    add_state_arguments(parser)
+    parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the decision in each position; nothing if one of them is wrong."""
+    if args.plies is not None and not 0 <= args.plies <= MOST_PLIES:
+        raise CubeError(f"--plies {args.plies}: expected 0 to {MOST_PLIES}")
+    with compile_notice():
+        rules = None if args.rules is None else find_rules(args.rules)
+        bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
+        answers = [_answer(args, bot, given) for given in read_positions(args, bot.rules)]
+    if args.json:
+        print_json([_data(answer, bot) for answer in answers])
+        return 0
+    for i, answer in enumerate(answers):
+        if i:
+            print()
+        _print_answer(answer, bot, draw=args.draw)
+    return 0
+
+
+def _answer(args: argparse.Namespace, bot: Bot, given: Given) -> Answer:
+    position = given.position
+    board = position.board[None]
+    try:
+        state = read_state(args, given, options_of(args.rules, bot.rules))
+        if finished(board)[0]:
+            raise CubeError("the game is over; there is nothing to double")
+        if position.dice is not None:
+            high, low = position.dice
+            raise CubeError(f"the position has rolled {high}-{low}; a double comes before the roll")
+        judge = cubeful_of(bot, state, table=read_met(args), plies=args.plies)
+    except CubeError as error:
+        raise CubeError(f"{given.where}{error}") from error
+    decision = decisions_of(judge, board, [state])[0]
+    return Answer(
+        given,
+        decision,
+        table=None if judge.model.table is None else judge.model.table.name,
+        windows=(
+            _windows(judge.model, state, decision.outcomes, board),
+            _windows(judge.model, swap_state(state), swap(decision.outcomes), swap_sides(board)),
+        ),
+        losers=market_losers(judge, board, state),
+    )
+
+
+def _windows(model: CubeModel, state: CubeState, outcomes: Outcomes, board: Boards) -> Windows:
+    """The windows of row 0, as if the cube were its own where it is the other's."""
+    states = CubeStates.of(replace(state, owner=0) if state.owner == 1 else state)
+    values = None
+    if ever_possible(model.rules)[MARS]:
+        may = bool(model.may_double(states)[0])
+        values = (gammon_value(model, states), gammon_value(model, model.doubled(states)) if may else None)
+    return Windows(
+        window_of(model, states, outcomes, DEAD),
+        window_of(model, states, outcomes, LIVE),
+        window_of(model, states, outcomes, efficiencies(board, model.rules)[0]),
+        values,
+    )
+
+
+def _print_answer(answer: Answer, bot: Bot, *, draw: bool) -> None:
+    rules, position, decision = bot.rules, answer.given.position, answer.decision
+    xgid = _xgid(position, rules)
+    print(
+        f"nardy {__version__}, bot {bot.name}, {decision.plies} plies of look-ahead, rules {rules.name},"
+        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    )
+    print(state_text(decision.state, met=answer.table))
+    if draw:
+        print(draw_board(position, rules))
+    print(f"\n{decision.action}{_waiting(answer)}")
+    header, *rows = chance_table(decision.outcomes, rules)
+    print_table(_equity_rows(decision), header=_equity_header(decision), indent=2)
+    print("\ncubeless chances, without look-ahead")
+    print_table(rows, header=header, indent=2)
+    print("\nchances to win at which the cube turns, mars as often as here")
+    print_table(_window_rows(answer.windows), header=_WINDOW_HEADER, indent=2)
+    for name, windows in zip(("side on roll", "other side"), answer.windows, strict=True):
+        if windows.gammon_values is not None:
+            now, later = windows.gammon_values
+            after = "" if later is None else f", {later:.3f} after a double"
+            print(f"  gammon value of the {name}: {now:.3f}{after}")
+    _print_losers(answer)
+
+
+def _equity_header(decision: CubeDecision) -> list[str]:
+    header = ["", "equity per cube", "cost of it"]
+    return header if decision.winning is None else [*header, "match winning chance"]
+
+
+def _equity_rows(decision: CubeDecision) -> list[list[str]]:
+    """Each action with its equity, and what it costs the side that errs by it."""
+    ruling = decision.verdict
+    word = "redouble" if decision.state.owner == 0 else "double"
+    lines = [("no_double", f"no {word}", decision.no_double, ruling.cost_no_double)]
+    if decision.double_take is not None:
+        lines += [
+            ("double_take", f"{word}, take", decision.double_take, ruling.cost_take),
+            ("double_pass", f"{word}, pass", decision.double_pass, ruling.cost_pass),
+        ]
+        if decision.beaver is not None:
+            lines.append(("beaver", f"{word}, beaver", decision.beaver, ruling.cost_beaver))
+    rows = []
+    for name, text, equity, cost in lines:
+        row = [text, f"{equity:+15.4f}", f"{cost:10.4f}" if cost else ""]
+        if decision.winning is not None:
+            row.append(f"{100 * decision.winning[name]:18.2f} %" if name in decision.winning else "")
+        rows.append(row)
+    if ruling.cost_double:
+        blank = [""] * (len(rows[0]) - 3)
+        rows.append([f"to {word} at all", "", f"{ruling.cost_double:10.4f}", *blank])
+    return rows
+
+
+def _waiting(answer: Answer) -> str:
+    """What the side that must answer an offer should do."""
+    offer, decision = answer.given.position.offer, answer.decision
+    if offer == "double" and decision.verdict.answer is not None:
+        return f"; a double waits: {decision.verdict.answer}"
+    if offer == "beaver" and decision.reply is not None:
+        return f"; a beaver waits: {decision.reply}"
+    return ""
+
+
+def _window_rows(windows: tuple[Windows, Windows]) -> list[list[str]]:
+    rows = []
+    for name, one in zip(("side on roll", "other side"), windows, strict=True):
+        for kind in ("dead", "live", "mixed"):
+            window: Window = getattr(one, kind)
+            points = (window.take_point, window.double_point, window.cash_point, window.too_good_point)
+            rows.append([f"{name}, {kind} cube", *("      -" if p is None else f"{100 * p:6.2f} %" for p in points)])
+    return rows
+
+
+_WINDOW_HEADER = ["doubler", "he takes from", "doubles from", "cash from", "too good from"]
+
+
+def _print_losers(answer: Answer) -> None:
+    losers = answer.losers
+    if not losers.share:
+        return
+    print(f"\nmarket losers: {1296 * losers.share:.0f} of 1296 throws ({100 * losers.share:.1f} %)")
+    words = []
+    for roll, lost in zip(ROLLS, losers.lost, strict=True):
+        share = float(ROLL_WEIGHTS @ lost)
+        if share:
+            words.append(f"{roll[0]}-{roll[1]}" + ("" if lost.all() else f" ({36 * share:.0f}/36)"))
+    print(f"  {', '.join(words)}")
+
+
+def _data(answer: Answer, bot: Bot) -> dict[str, object]:
+    """One position's answer for JSON. Sides are 0, on roll, and 1."""
+    rules, position, decision = bot.rules, answer.given.position, answer.decision
+    ruling = decision.verdict
+    return {
+        "version": __version__,
+        "bot": bot.name,
+        "plies": decision.plies,
+        "rules": rules.name,
+        "given": answer.given.text,
+        "position": write_position(position, rules),
+        "xgid": _xgid(position, rules),
+        "state": state_data(decision.state) | {"met": answer.table},
+        "action": decision.action,
+        "double": ruling.double,
+        "too_good": ruling.too_good,
+        "answer": ruling.answer,
+        "reply_to_beaver": decision.reply,
+        "no_double": rounded(decision.no_double),
+        "double_take": _or_null(decision.double_take),
+        "double_pass": rounded(decision.double_pass),
+        "beaver": _or_null(decision.beaver),
+        "best": rounded(decision.best),
+        "costs": {
+            "no_double": rounded(ruling.cost_no_double),
+            "double": rounded(ruling.cost_double),
+            "take": rounded(ruling.cost_take),
+            "pass": rounded(ruling.cost_pass),
+            "beaver": rounded(ruling.cost_beaver),
+        },
+        "winning": None
+        if decision.winning is None
+        else {name: rounded(chance) for name, chance in decision.winning.items()},
+        "outcomes": exclusive_chances(decision.outcomes, rules),
+        "cumulative": cumulative_chances(decision.outcomes),
+        "windows": [_windows_data(one) for one in answer.windows],
+        "market_losers": {
+            "share": rounded(answer.losers.share),
+            "rolls": {
+                f"{roll[0]}{roll[1]}": [f"{reply[0]}{reply[1]}" for reply in ROLLS[lost]]
+                for roll, lost in zip(ROLLS, answer.losers.lost, strict=True)
+                if lost.any()
+            },
+        },
+    }
+
+
+def _windows_data(windows: Windows) -> dict[str, object]:
+    data: dict[str, object] = {
+        kind: {entry.name: _or_null(getattr(getattr(windows, kind), entry.name)) for entry in fields(Window)}
+        for kind in ("dead", "live", "mixed")
+    }
+    values = windows.gammon_values
+    return data | {"gammon_values": None if values is None else [_or_null(value) for value in values]}
+
+
+def _or_null(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def _xgid(position: Position, rules: RuleSet) -> str | None:
+    stake = position.cube_value
+    can = rules.board == CONTRARY and position.playing and not position.resign_offered and not stake & (stake - 1)
+    return write_position(position, rules, format="xgid") if can else None

@@ -32,3 +32,38 @@ for (const button of document.querySelectorAll("button.play")) {
     words.textContent = words.textContent.replace(/Arrows show the play .*/, `Arrows show the play ${button.textContent}.`);
   });
 }
+// Decisions: which are listed, in what order, and links to them.
+const form = document.querySelector("form.controls");
+if (form) {
+  const list = document.getElementById("list");
+  const all = [...list.children];
+  const update = () => {
+    const { least, side, kind, order } = Object.fromEntries(new FormData(form));
+    let count = 0;
+    for (const one of all) {
+      const { rank, counts } = one.dataset;
+      const marked = least === "all" || (counts === "yes" && (least === "counts" || Number(rank) >= Number(least)));
+      one.hidden = !(marked && (side === "" || side === one.dataset.side) && (kind === "" || kind === one.dataset.kind));
+      count += !one.hidden;
+    }
+    const worth = (one) => (order === "order" ? Number(one.dataset.order) : -Number(one.dataset[order]));
+    list.append(...[...all].sort((a, b) => worth(a) - worth(b)));
+    form.elements.count.value = count === 1 ? "1 decision" : `${count} decisions`;
+  };
+  form.addEventListener("change", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  const openAll = (open) => all.forEach((one) => (one.open = open && !one.hidden));
+  form.elements.open.addEventListener("click", () => openAll(true));
+  form.elements.close.addEventListener("click", () => openAll(false));
+  const follow = (hash) => {
+    const one = document.getElementById(hash.slice(1));
+    if (!all.includes(one)) return;
+    one.hidden = false;
+    one.open = true;
+    one.querySelector("summary").focus();
+    one.scrollIntoView();
+  };
+  document.addEventListener("click", (event) => follow(event.target.closest("a")?.hash ?? ""));
+  update();
+  follow(location.hash);
+}

@@ -113,7 +113,9 @@ def test_file_that_cannot_be_written_is_one_line(bot_files, tmp_path, capsys):
 
 
 def test_headings_are_buttons_and_columns_of_numbers_are_known():
-    table = Table.of_texts("plays", ["", "play", " equity "], [["1", "8/5 6/5", "+0.1"], ["2", "13/9", "-1,000.5"]])
+    table = Table.of_texts(
+        "plays", ["", "play", " equity "], [["1", "8/5 6/5", "+0.1"], ["2", "13/9", "-1,000.5"], ["3", "-", "-"]]
+    )
     assert table.numeric == (True, False, True)
     page = read_page(positions_page("t", [Section("h", "", ("settings",), (table,))]))
     heads = list(next(page.iter("thead")).iter("th"))
@@ -142,3 +144,22 @@ def test_page_lets_only_its_own_script_run():
 def test_same_answers_are_the_same_page():
     section = Section("h", "<svg></svg>", ("a",), (Table.of_texts("c", ["x"], [["1"]]),))
     assert positions_page("t", [section]) == positions_page("t", [section])
+
+
+def test_cube_decision_is_drawn_with_its_cube(tmp_path, capsys):
+    argv = ("cube", "6:10 5:5 / 6:10 5:5 cube=2 owner=own", "--json", "--svg", tmp_path / "board.svg")
+    page, _ = page_of(tmp_path, *argv)
+    [answer] = json.loads(capsys.readouterr().out)
+    section = having(page, "position")[0]
+    assert answer["action"] in words(section.find("h2"))
+    rows = table_rows(next(section.iter("table")))
+    assert [row[0] for row in rows][:3] == ["no redouble", "redouble, take", "redouble, pass"]
+    assert float(rows[0][1]) == pytest.approx(answer["no_double"], abs=6e-5)
+    [cube] = having(section, "nb-doubling")
+    assert cube.get("data-owner") == "0"
+    assert 'data-owner="0"' in (tmp_path / "board.svg").read_text(encoding="utf-8")
+
+
+def test_cube_drawn_is_that_of_the_options(tmp_path):
+    page, _ = page_of(tmp_path, "cube", "6:10 5:5 / 6:10 5:5", "start", "--stake", 4, "--owner", "own")
+    assert [one.get("data-owner") for one in having(page, "nb-doubling")] == ["0", "0"]

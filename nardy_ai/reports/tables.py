@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 __all__ = ["Cell", "Table"]
 
+_UNKNOWN = ("", "-", "?", "unknown")
+"""What stands in a column of numbers where there is none."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -60,7 +63,7 @@ class Table:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.removesuffix("%").replace(",", "") or "0")
+        float(text.removesuffix("%").replace(",", "") if text not in _UNKNOWN else 0)
     except ValueError:
         return False
     return True

@@ -3,8 +3,9 @@
 const key = (cell) => (cell.dataset.key ?? cell.textContent).trim();
 const number = (text) => (text === "" ? NaN : Number(text.replace(/[%,\s]/g, "")));
 const compare = (one, other) => {
-  const apart = number(one) - number(other);
-  return Number.isNaN(apart) ? one.localeCompare(other, undefined, { numeric: true }) : apart;
+  const [left, right] = [number(one), number(other)];
+  if (Number.isNaN(left) && Number.isNaN(right)) return one.localeCompare(other, undefined, { numeric: true });
+  return Number.isNaN(left) ? 1 : Number.isNaN(right) ? -1 : left - right;
 };
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nardy_ai.movegen.generate import Afterstates as Afterstates
     from nardy_ai.movegen.generate import afterstates as afterstates
     from nardy_ai.notation import parse_position as parse_position
+    from nardy_ai.pictures import board_svg as board_svg
     from nardy_ai.rollouts import RolloutReport as RolloutReport
     from nardy_ai.rollouts import rollout as rollout
     from nardy_ai.rules import MatchOptions as MatchOptions
@@ -39,6 +40,7 @@ _MODULES = {
     "RuleSet": "nardy_ai.rules",
     "afterstates": "nardy_ai.movegen.generate",
     "best_afterstates": "nardy_ai.bots",
+    "board_svg": "nardy_ai.pictures",
     "cube_decision": "nardy_ai.cubeful",
     "find_rules": "nardy_ai.rules",
     "load_bot": "nardy_ai.bots",
@@ -59,6 +61,7 @@ __all__ = [
     "__version__",
     "afterstates",
     "best_afterstates",
+    "board_svg",
     "cube_decision",
     "find_rules",
     "load_bot",

@@ -87,6 +87,16 @@ def test_decisions_are_shown_by_class_with_their_number(tmp_path, capsys):
     assert {"race", "all", "4", "9", "pubeval: 2.50"} <= set(texts(tmp_path / "pr.svg"))
 
 
+def test_cube_decisions_are_shown_by_what_was_decided_and_by_class(tmp_path, capsys):
+    loss = {"loss": 0.01, "standard_error": None}
+    data = {"rules": "short", "cube_decisions": 17, "bots": [{"bot": "b", "doubling": loss, "taking": loss}]}
+    data["bots"][0]["by_class"] = {"race": 0.02}
+    plotted(capsys, document(tmp_path, data), "--out", tmp_path / "cube.svg")
+    found = texts(tmp_path / "cube.svg")
+    assert {"doubling", "taking", "race", "b"} <= set(found)
+    assert any("17 cube decisions" in text for text in found)
+
+
 def test_exact_benchmark_gives_the_points_of_its_chart(tmp_path, capsys):
     """The exact bot against itself lies on the diagonal; a bot that knows no equity has no points."""
     rules = tmp_path / "one.toml"

@@ -35,6 +35,7 @@ FORMATS = ("png", "svg", "pdf")
 KINDS = {
     "matches": "points a game of each bot against each",
     "decisions": "PR by class",
+    "cube": "equity lost by doubling and by taking",
     "exact": "equity against exact",
 }
 """What documents of benchmarks hold, and what their chart shows."""
@@ -43,6 +44,7 @@ SURE = 1.96
 """Standard errors to either side of a 95 % interval."""
 
 _MARKERS = "osD^vP*X"
+_HATCHES = ("", "//", "..", "xx")
 _SMOOTHED = 60
 """Points of a curve after smoothing: a loss of every stretch is a band, its running mean a line."""
 
@@ -97,7 +99,7 @@ def read_document(name: str, text: str) -> Document:
         bots = data.get("bots")
         if isinstance(bots, list) and bots and all(isinstance(one, dict) for one in bots):
             if all("by_class" in one for one in bots):
-                return Document(name, "decisions", data)
+                return Document(name, "cube" if "cube_decisions" in data else "decisions", data)
             if all("points" in one for one in bots):
                 return Document(name, "exact", data)
     raise NardyError(f"{name}: is none of the documents that `nardy benchmark ... --json` prints")
@@ -133,8 +135,12 @@ def plot_runs(runs: Sequence[TrainingRun], picture: Path) -> None:
 
 def plot_document(document: Document, picture: Path) -> None:
     """Draw a benchmark, written whole or not at all. Raises NardyError if the document lacks something."""
-    draw = {"matches": _draw_matches, "decisions": _draw_decisions, "exact": _draw_exact}[document.kind]
-    size = {"matches": (7.5, 6.5), "decisions": (9, 5.5), "exact": (7, 7)}[document.kind]
+    draw, size = {
+        "matches": (_draw_matches, (7.5, 6.5)),
+        "decisions": (_draw_decisions, (9.0, 5.5)),
+        "cube": (_draw_cube_decisions, (9.0, 5.5)),
+        "exact": (_draw_exact, (7.0, 7.0)),
+    }[document.kind]
     _write(picture, lambda figure: draw(document.data, figure), size, document.name)
 
 
@@ -217,33 +223,69 @@ def _draw_matches(data: Mapping[str, Any], figure: "Figure") -> None:
     figure.colorbar(image, ax=axes, shrink=0.8, label="points a game of the row's bot")
 
 
+@dataclass(frozen=True)
+class _Bars:
+    """One bot's bars: its name in the legend, values, and standard errors, 0 where none is known."""
+
+    label: str
+    values: Sequence[float]
+    errors: Sequence[float]
+
+
 def _draw_decisions(data: Mapping[str, Any], figure: "Figure") -> None:
     """PR of every bot in every class and in all, with 95 % intervals."""
-    axes = figure.subplots()
     classes = list(data["bots"][0]["by_class"])
-    width = 0.8 / len(data["bots"])
-    for i, bot in enumerate(data["bots"]):
+    bars = []
+    for bot in data["bots"]:
         scores = [bot, *(bot["by_class"][name] for name in classes)]
+        errors = [score["standard_error"] or 0.0 for score in scores]
+        bars.append(_Bars(f"{bot['bot']}: {bot['pr']:.2f}", [score["pr"] for score in scores], errors))
+    counts = [data["decisions"], *(data["bots"][0]["by_class"][name]["decisions"] for name in classes)]
+    axes = figure.subplots()
+    _draw_bars(axes, [f"{name}\n{count}" for name, count in zip(["all", *classes], counts, strict=True)], bars)
+    axes.set_ylabel("PR (500 x mean equity lost a decision)")
+    axes.set_title(f"{data['rules']}, {data['decisions']} decisions; bars: 95 % intervals")
+    axes.legend(title="PR of all")
+
+
+def _draw_cube_decisions(data: Mapping[str, Any], figure: "Figure") -> None:
+    """The equity that every bot loses by doubling and by taking, with 95 % intervals, and by both in every class."""
+    kinds = ("doubling", "taking")
+    classes = list(data["bots"][0]["by_class"])
+    bars = [
+        _Bars(
+            bot["bot"],
+            [*(bot[kind]["loss"] for kind in kinds), *(bot["by_class"][name] for name in classes)],
+            [*(bot[kind]["standard_error"] or 0.0 for kind in kinds), *(0.0 for _ in classes)],
+        )
+        for bot in data["bots"]
+    ]
+    axes = figure.subplots()
+    _draw_bars(axes, [*kinds, *classes], bars)
+    axes.set_ylabel("equity per cube lost a decision")
+    axes.set_title(f"{data['rules']}, {data['cube_decisions']} cube decisions; bars: 95 % intervals")
+    axes.legend()
+
+
+def _draw_bars(axes: "Axes", labels: Sequence[str], bots: Sequence[_Bars]) -> None:
+    """A group of bars for each label, one of every bot."""
+    width = 0.8 / len(bots)
+    for i, bot in enumerate(bots):
         axes.bar(
-            [k + (i - (len(data["bots"]) - 1) / 2) * width for k in range(len(scores))],
-            [score["pr"] for score in scores],
+            [k + (i - (len(bots) - 1) / 2) * width for k in range(len(labels))],
+            bot.values,
             width,
-            yerr=[SURE * (score["standard_error"] or 0.0) for score in scores],
+            yerr=[SURE * error for error in bot.errors],
             capsize=3,
-            label=f"{bot['bot']}: {bot['pr']:.2f}",
-            hatch=("", "//", "..", "xx")[i % 4],
+            label=bot.label,
+            hatch=_HATCHES[i % len(_HATCHES)],
             edgecolor="white",
             ecolor="black",
         )
-    counts = [data["decisions"], *(data["bots"][0]["by_class"][name]["decisions"] for name in classes)]
-    labels = [f"{name}\n{count}" for name, count in zip(["all", *classes], counts, strict=True)]
     axes.set_xticks(range(len(labels)), labels)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("PR (500 x mean equity lost a decision)")
-    axes.set_title(f"{data['rules']}, {data['decisions']} decisions; bars: 95 % intervals")
     axes.grid(visible=True, axis="y", alpha=0.3)
     axes.set_axisbelow(True)
-    axes.legend(title="PR of all")
 
 
 def _draw_exact(data: Mapping[str, Any], figure: "Figure") -> None:

@@ -43,6 +43,9 @@ KINDS = {
 SURE = 1.96
 """Standard errors to either side of a 95 % interval."""
 
+UNKNOWN = float("nan")
+"""The standard error of what has none; no bar is drawn for it."""
+
 _MARKERS = "osD^vP*X"
 _HATCHES = ("", "//", "..", "xx")
 _SMOOTHED = 60
@@ -225,7 +228,7 @@ def _draw_matches(data: Mapping[str, Any], figure: "Figure") -> None:
 
 @dataclass(frozen=True)
 class _Bars:
-    """One bot's bars: its name in the legend, values, and standard errors, 0 where none is known."""
+    """One bot's bars: its name in the legend, values, and standard errors, UNKNOWN where none is known."""
 
     label: str
     values: Sequence[float]
@@ -238,7 +241,7 @@ def _draw_decisions(data: Mapping[str, Any], figure: "Figure") -> None:
     bars = []
     for bot in data["bots"]:
         scores = [bot, *(bot["by_class"][name] for name in classes)]
-        errors = [score["standard_error"] or 0.0 for score in scores]
+        errors = [score["standard_error"] or UNKNOWN for score in scores]
         bars.append(_Bars(f"{bot['bot']}: {bot['pr']:.2f}", [score["pr"] for score in scores], errors))
     counts = [data["decisions"], *(data["bots"][0]["by_class"][name]["decisions"] for name in classes)]
     axes = figure.subplots()
@@ -256,7 +259,7 @@ def _draw_cube_decisions(data: Mapping[str, Any], figure: "Figure") -> None:
         _Bars(
             bot["bot"],
             [*(bot[kind]["loss"] for kind in kinds), *(bot["by_class"][name] for name in classes)],
-            [*(bot[kind]["standard_error"] or 0.0 for kind in kinds), *(0.0 for _ in classes)],
+            [*(bot[kind]["standard_error"] or UNKNOWN for kind in kinds), *(UNKNOWN for _ in classes)],
         )
         for bot in data["bots"]
     ]

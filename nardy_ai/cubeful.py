@@ -79,9 +79,9 @@ class Cubeful:
     def play_values(self, boards: Boards, after: Afterstates, states: CubeStates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, per cube, `float32[M]`.
 
-
-        boards: `int8[N, 2, 26]` before the plays; states: theirs, as the side that plays sees them. Deeper plies look
-        at the plays that the filter lets pass. Of equal plays the one with most cubeless points is worth a trifle more.
+        The highest is played. boards: `int8[N, 2, 26]` before the plays; states: theirs, as the side that plays sees
+        them. Deeper plies look at the plays that the filter lets pass. Of equal plays the one with most cubeless points
+        is worth a trifle more. Raises CubeError.
         """
         outcomes = self._sibling_outcomes(boards, after)
         theirs = states.swapped().take(np.repeat(np.arange(len(states)), after.counts()))
@@ -198,8 +198,10 @@ class Cubeful:
 
         boards: `int8[B, 2, 26]`, not finished. asked: `int64[Q]`, which board each question is about; states: of its
         row 0. Returns `int8[Q, 21, 2, 26]`, swapped, and `float64[Q, 21]`, utilities of the side that rolls next.
+        Raises CubeError.
         """
         model, theirs = self.model, states.swapped()
+        model.check(states)
         after = expand(np.repeat(boards, N_ROLLS, axis=0), np.tile(ROLLS, (len(boards), 1)), model.rules)
         siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
         outcomes = self._sibling_outcomes(boards, siblings)
@@ -212,9 +214,9 @@ class Cubeful:
         chosen = np.empty((len(asked), N_ROLLS), dtype=np.int64)
         worth = np.empty((len(asked), N_ROLLS))
         kernels.best_plays(
-            outcomes, model.points, equities(outcomes, model.rules), after.offsets, asked, theirs.stakes, theirs.owners,
-            theirs.to_go, theirs.crawford, efficiencies(after.boards, model.rules), known, model.numbers,
-            model.utilities, N_ROLLS, chosen, worth,
+            np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
+            theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford, efficiencies(after.boards, model.rules), known,
+            model.numbers, model.utilities, N_ROLLS, chosen, worth,
         )  # fmt: skip
         return after.boards[chosen], worth
 

@@ -16,13 +16,17 @@ from nardy_ai.cube import kernels
 from nardy_ai.cube.kernels import BEAVER, BEST, COLUMNS, DOUBLE_PASS, DOUBLE_TAKE, NO_DOUBLE, CubeNumbers
 from nardy_ai.cube.met import BACKGAMMON_ENDS, MatchTable, computed_table, extended_table, shipped_table
 from nardy_ai.cube.state import CubeState, CubeStates
+from nardy_ai.errors import CubeError
 from nardy_ai.outcomes import Outcomes, class_points, final_outcomes
 from nardy_ai.rules import RuleSet
 
 __all__ = ["CubeModel", "CubeWorth", "efficiencies", "has_shipped_table", "match_table", "swapped_utilities"]
 
 CONTACT_EFFICIENCY = (0.68, 0.68, 0.68)
-"""In contact, with the cube in the centre, one's own, the other's: GNU Backgammon's manual, "Cubeful equities"."""
+"""In contact, with the cube in the centre, one's own, the other's: GNU Backgammon's manual, "Cubeful equities".
+
+Formulas with it and one ply of look-ahead agree (docs/cube.md).
+"""
 
 RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 120.0)
 RACE_EFFICIENCY = (
@@ -96,13 +100,25 @@ class CubeModel:
         return self.worth_at(outcomes, efficiencies(boards, self.rules), states)
 
     def worth_at(self, outcomes: Outcomes, efficiency: NDArray[np.float64], states: CubeStates) -> CubeWorth:
-        """The same with efficiencies of one's own, `float64[N, 3]` as of `efficiencies`."""
+        """The same with efficiencies of one's own, `float64[N, 3]` as of `efficiencies`. Raises CubeError."""
+        self.check(states)
         out = np.empty((len(outcomes), COLUMNS))
         kernels.cubeful(
             np.ascontiguousarray(outcomes, dtype=np.float32), self.points, states.stakes, states.owners, states.to_go,
             states.crawford, efficiency, self.numbers, self.utilities, out,
         )  # fmt: skip
         return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, BEST)))
+
+    def check(self, states: CubeStates) -> None:
+        """Refuse states of money in a model of matches, the reverse, and scores beyond the table. Raises CubeError."""
+        if not len(states):
+            return
+        least, most = int(states.to_go.min()), int(states.to_go.max())
+        if (self.table is None) != (most == 0):
+            kind = "money" if self.table is None else "matches"
+            raise CubeError(f"points away are {least} to {most}; this model of the cube is for {kind}")
+        if self.table is not None and not 1 <= least <= most <= self.table.length:
+            raise CubeError(f"points away are {least} to {most}; the match equities at hand reach {self.table.length}")
 
     def may_double(self, states: CubeStates) -> NDArray[np.bool_]:
         """Where row 0 may double and could gain by it, `bool[N]`: not where the stake already wins it the match."""

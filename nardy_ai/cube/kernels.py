@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 CENTRE = -1
-LEVELS = 32
-"""Stakes above the present one that are looked at; stakes that grow by one have stopped mattering long before."""
+LEVELS = 64
+"""Stakes that are looked at, from the present one up. Stakes that grow by one beyond have their limit there."""
 SELF_SIMILAR = 2
 """Stakes that double without end look alike at every level; one is kept, with its closed form."""
 OVER = -1.0
@@ -78,27 +78,37 @@ def _levels(chances, points, stake, mine, his, numbers, table, work):
     half = len(points) // 2
     endless = mine == 0 and numbers.cap == 0 and numbers.arithmetic == 0
     most = SELF_SIMILAR if endless else LEVELS
+    won = 0.0
+    lost = 0.0
+    if mine == 0:
+        won = _mean_end(chances, points, 0, 1, mine, his, table)
+        lost = -_mean_end(chances, points, half, 1, mine, his, table)
     n = 0
+    higher = stake
     while True:
+        stake = higher
         work[_STAKE, n] = stake
-        work[_WIN, n] = _mean_end(chances, points, 0, stake, mine, his, table)
-        work[_LOSS, n] = _mean_end(chances, points, half, stake, mine, his, table)
+        if mine == 0:
+            work[_WIN, n] = won * stake
+            work[_LOSS, n] = -lost * stake
+        else:
+            work[_WIN, n] = _mean_end(chances, points, 0, stake, mine, his, table)
+            work[_LOSS, n] = _mean_end(chances, points, half, stake, mine, his, table)
         work[_CASH, n] = utility(stake, mine, his, table)
         work[_LOSE, n] = utility(-stake, mine, his, table)
         n += 1
-        if n == most or (mine > 0 and stake >= mine and stake >= his):
-            break
-        stake = next_stake(stake, numbers)
-        if stake == 0:
+        higher = next_stake(stake, numbers)
+        if n == most or higher == 0 or (mine > 0 and stake >= mine and stake >= his):
             break
     top = n - 1
     work[_MINE, top] = 1.0
     work[_HIS, top] = 0.0
     if endless:
-        a = 3 / (2 * work[_WIN, top] / work[_STAKE, top] + 2)
-        b = 3 / (2 - 2 * work[_LOSS, top] / work[_STAKE, top])
-        work[_MINE, top] = a / (1 - (1 - a) * (1 - b))
-        work[_HIS, top] = work[_MINE, top] * (1 - b)
+        work[_MINE, top] = (lost + 1) / (won + lost + 0.5)
+        work[_HIS, top] = (lost - 0.5) / (won + lost + 0.5)
+    elif mine == 0 and higher > 0:
+        work[_MINE, top] = (lost + 1) / (won + lost)
+        work[_HIS, top] = (lost - 1) / (won + lost)
     for i in range(top - 1, -1, -1):
         work[_MINE, i] = 1.0
         work[_HIS, i] = 0.0
@@ -248,26 +258,3 @@ def best_plays(
                     least = value
             chosen[q, roll] = best
             worth[q, roll] = least
-
-
-@njit(cache=True, nogil=True)
-def fill_table(chances, points, efficiency, numbers, table, known):
-    """Complete a table of match equities `float64[2, n + 1, n + 1]` where `known` `bool[2, n + 1, n + 1]` is not set.
-
-    The first plane holds the games up to the Crawford game, the second those behind it. A game begins even, with
-    `chances`; either side is as likely to be on roll.
-    """
-    n = table.shape[1] - 1
-    work = np.empty((WORK, LEVELS))
-    out = np.empty(COLUMNS)
-    for later in (1, 0):
-        for total in range(2, 2 * n + 1):
-            for mine in range(max(1, total - n), min(n, total - 1) + 1):
-                his = total - mine
-                if known[later, mine, his] or (later and min(mine, his) > 1):
-                    continue
-                crawford = later == 0 and min(mine, his) == 1
-                one_row(chances, points, 1, CENTRE, mine, his, crawford, efficiency, numbers, table, work, out)
-                here = out[BEST]
-                one_row(chances, points, 1, CENTRE, his, mine, crawford, efficiency, numbers, table, work, out)
-                table[later, mine, his] = (here - out[BEST]) / 2

@@ -107,9 +107,37 @@ def _filled(
         utilities[:, :n, :n] = known.utilities
         settled[:, :n, :n] = True
     numbers = kernels.CubeNumbers(jacoby=0, beavers=0, arithmetic=int(arithmetic), cap=0)
-    even = np.ascontiguousarray(ends, dtype=np.float32)
-    kernels.fill_table(even, points, np.full(3, EFFICIENCY), numbers, utilities, settled)
+    for after_crawford in (1, 0):
+        for total in range(2, 2 * length + 1):  # cells of one sum depend on those of smaller ones only
+            mine = np.arange(max(1, total - length), min(length, total - 1) + 1)
+            to_go = np.stack((mine, total - mine), axis=1)
+            wanted = ~settled[after_crawford, to_go[:, 0], to_go[:, 1]]
+            wanted &= (to_go.min(axis=1) == 1) | (not after_crawford)
+            to_go = to_go[wanted]
+            crawford = (to_go.min(axis=1) == 1) & (not after_crawford)
+            on_roll, waiting = (
+                _even_games(scores, crawford, ends, points, numbers, utilities)
+                for scores in (to_go, np.ascontiguousarray(to_go[:, ::-1]))
+            )
+            utilities[after_crawford, to_go[:, 0], to_go[:, 1]] = (on_roll - waiting) / 2
     return MatchTable(name, utilities, 0 if known is None else known.read)
+
+
+def _even_games(
+    to_go: NDArray[np.int64],
+    crawford: NDArray[np.bool_],
+    ends: Outcomes,
+    points: NDArray[np.int64],
+    numbers: kernels.CubeNumbers,
+    utilities: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """What games that begin even are worth to the side on roll at scores `int64[N, 2]`, `float64[N]`."""
+    n = len(to_go)
+    out = np.empty((n, kernels.COLUMNS))
+    chances, efficiencies = np.tile(ends.astype(np.float32), (n, 1)), np.full((n, 3), EFFICIENCY)
+    stakes, owners = np.ones(n, dtype=np.int64), np.full(n, kernels.CENTRE, dtype=np.int64)
+    kernels.cubeful(chances, points, stakes, owners, to_go, crawford, efficiencies, numbers, utilities, out)
+    return out[:, kernels.BEST]
 
 
 def _empty(length: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -2,9 +2,9 @@
 
 A file has one JSON object a line (`.jsonl`, or `.jsonl.gz`): `board` before the roll in the view of the side on roll,
 as in `play.decisions`, and the cube: `length` of the match (0: money), `score` of players 0 and 1, `onroll`,
-`crawford`, `cube`, `owner` (a player; 3: the centre); the known equities per cube `nd`, `dt` and `dp` (no double, double
-and take, double and pass); perhaps `probs`, five cumulative chances of the side on roll to win, to win mars or more, to
-win koks, to lose mars or more, to lose koks.
+`crawford`, `cube`, `owner` (a player; 3: the centre); the known equities per cube `nd`, `dt` and `dp` (no double,
+double and take, double and pass); perhaps `probs`, five cumulative chances of the side on roll to win, to win mars or
+more, to win koks, to lose mars or more, to lose koks.
 """
 
 from dataclasses import dataclass, field

@@ -1,0 +1,274 @@
+"""Cubeful equity by formula: against the documentation's lines, known limits, and what the cube must never do."""
+
+import numpy as np
+import pytest
+from cube_formulas import Twin, formulas
+
+from nardy_ai.cube.equity import CubeModel, efficiencies, match_table
+from nardy_ai.cube.kernels import OVER
+from nardy_ai.cube.state import CubeState, CubeStates
+from nardy_ai.cube.windows import gammon_value, window_of
+from nardy_ai.errors import CubeError
+from nardy_ai.outcomes import class_points, equities
+from nardy_ai.rules import find_rules, start_boards
+
+SHORT, DAVE, LEFT = find_rules("short"), find_rules("short-dave"), find_rules("long-left")
+NAMES = ("no_double", "double_take", "double_pass", "beaver", "best")
+
+
+def single(*wins: float) -> np.ndarray:
+    """Outcomes `float32[N, 6]` with single results only."""
+    chances = np.zeros((len(wins), 6), dtype=np.float32)
+    chances[:, 0] = wins
+    chances[:, 3] = 1 - chances[:, 0]
+    return chances
+
+
+def random_chances(rules, n: int, rng: np.random.Generator) -> np.ndarray:
+    weights = rng.gamma(0.6, size=(n, len(class_points(rules)))) * (class_points(rules) != 0)
+    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def random_state(rng: np.random.Generator, *, match: bool, growth: str) -> CubeState:
+    away = tuple(int(n) for n in rng.integers(1, 12, 2)) if match else None
+    stake = int(rng.integers(1, 9)) if growth == "arithmetic" else int(2 ** rng.integers(0, 4))
+    crawford = match and min(away) == 1 and rng.random() < 0.3
+    owner = None if crawford else (None, 0, 1)[rng.integers(3)]
+    cap = (None, 1, 4, 64)[rng.integers(4)]
+    return CubeState(
+        stake, owner, away, crawford, jacoby=bool(rng.integers(2)), beavers=bool(rng.integers(2)), growth=growth,
+        cap=cap,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("growth", ["geometric", "arithmetic"])
+@pytest.mark.parametrize("match", [False, True])
+@pytest.mark.parametrize("rules", [SHORT, DAVE, LEFT], ids=lambda rules: rules.name)
+def test_program_does_what_the_documentation_says(rules, match, growth):
+    rng = np.random.default_rng(len(rules.name) + 10 * match)
+    table = match_table(rules, 12, growth=growth) if rules is not LEFT else match_table(SHORT, 12)
+    for _ in range(60):
+        state = random_state(rng, match=match, growth=growth)
+        model = CubeModel.of(state, rules, table)
+        chances, x = random_chances(rules, 1, rng), rng.random((1, 3))
+        worth = model.worth_at(chances, x, CubeStates.of(state))
+        for name, value in Twin(model, state, chances[0], x[0]).values().items():
+            found = getattr(worth, name)[0]
+            assert np.isnan(found) if value is None else found == pytest.approx(value, abs=1e-5), (
+                name,
+                state,
+            )
+
+
+@pytest.mark.parametrize(("owner", "name"), [(0, "janowski_own"), (1, "janowski_his"), (None, "janowski_centre")])
+def test_money_between_the_cash_points_is_janowskis_line(owner, name):
+    rng = np.random.default_rng(4)
+    model = CubeModel(SHORT)
+    for _ in range(50):
+        chances = random_chances(SHORT, 1, rng)
+        p = float(chances[0, :3].sum())
+        won, lost = chances[0, :3] @ [1, 2, 3] / p, chances[0, 3:] @ [1, 2, 3] / (1 - p)
+        f, x = formulas(), rng.random()
+        if not f.endless_his_cash(won, lost) < p < f.endless_my_cash(won, lost):
+            continue
+        worth = model.worth_at(chances, np.full((1, 3), x), CubeStates.of(CubeState(owner=owner, jacoby=False)))
+        assert worth.no_double[0] == pytest.approx(getattr(f, name)(p, x, won, lost), abs=1e-5)
+
+
+def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():
+    """Keeler and Spencer 1975."""
+    model, states = CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False))
+    assert window_of(model, states, single(0.5)[0], 1.0).take_point == pytest.approx(0.2, abs=1e-6)
+    dead = window_of(model, states, single(0.5)[0], 0.0)
+    assert (dead.take_point, dead.double_point) == pytest.approx((0.25, 0.5), abs=1e-6)
+    assert dead.too_good_point is None
+
+
+def test_every_mars_moves_the_dead_take_point():
+    """If every loss of the taker is a mars he loses 4 for a pass of 1 and a win of 2: 3 of 6."""
+    chances = np.array([0, 0.5, 0, 0.5, 0, 0], dtype=np.float32)
+    window = window_of(CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False)), chances, 0.0)
+    assert window.take_point == pytest.approx(0.5, abs=1e-6)
+
+
+def test_arithmetic_stakes_lower_the_take_point_level_by_level():
+    f, model = formulas(), CubeModel(DAVE, growth="arithmetic")
+    expected = 0.0
+    takes = {}
+    for stake in range(60, 0, -1):
+        takes[stake] = expected = f.arithmetic_take(stake, expected)
+    for stake in (1, 2, 3, 5, 10):
+        states = CubeStates.of(CubeState(stake, growth="arithmetic"))
+        assert window_of(model, states, single(0.5)[0], 1.0).take_point == pytest.approx(takes[stake], abs=1e-6)
+        dead = window_of(model, states, single(0.5)[0], 0.0)
+        assert dead.take_point == pytest.approx(1 / (2 * (stake + 1)), abs=1e-6)
+    assert takes[1] == pytest.approx(0.2131, abs=1e-4)  # 0.2 if stakes double
+    assert takes[1] > takes[2] > takes[5] > takes[10]
+
+
+def test_holding_an_arithmetic_cube_is_worth_less_the_higher_it_stands():
+    """Per cube, owned against not owned at an even chance."""
+    model = CubeModel(DAVE, growth="arithmetic")
+    gains = []
+    for stake in (1, 2, 4, 8):
+        mine, his = (
+            model.worth_at(
+                single(0.5), np.ones((1, 3)), CubeStates.of(CubeState(stake, owner, growth="arithmetic"))
+            ).no_double[0]
+            for owner in (0, 1)
+        )
+        gains.append((mine - his) / stake)
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] > 0
+
+
+@pytest.mark.parametrize("stake", [32, 64])
+def test_cap_ends_doubling(stake):
+    """At 32 of 64 one double is left, which the taker cannot return: 25 %. At 64 there is no cube any more."""
+    model, states = CubeModel(SHORT, cap=64), CubeStates.of(CubeState(stake, jacoby=False, cap=64))
+    window = window_of(model, states, single(0.5)[0], 1.0)
+    worth = model.worth_at(single(0.9), np.ones((1, 3)), states)
+    if stake == 32:
+        assert window.take_point == pytest.approx(0.25, abs=1e-6)
+        assert worth.double_take[0] == pytest.approx(64 * 0.8, abs=1e-4)
+    else:
+        assert window.take_point is None
+        assert not model.may_double(states)[0]
+        assert worth.no_double[0] == worth.best[0] == pytest.approx(64 * 0.8, abs=1e-4)
+        assert np.isnan(worth.double_take[0])
+
+
+def test_jacoby_counts_mars_only_once_the_cube_is_turned():
+    """Entry 18 of what users ask: too good without Jacoby and with a turned cube, a cash with Jacoby in the centre."""
+    chances = np.array([[0.52, 0.45, 0.01, 0.02, 0, 0]], dtype=np.float32)
+    x = np.full((1, 3), 0.68)
+
+    def worth(jacoby: bool, owner: int | None) -> float:
+        state = CubeState(1, owner, jacoby=jacoby)
+        return CubeModel.of(state, SHORT).worth_at(chances, x, CubeStates.of(state)).no_double[0]
+
+    assert worth(False, None) > 1
+    assert worth(True, None) <= 1
+    assert worth(True, 0) == worth(False, 0) > 1
+
+
+def test_beavers_bring_twice_the_loss_but_the_doubler_may_drop():
+    state = CubeState(jacoby=False, beavers=True)
+    model = CubeModel.of(state, SHORT)
+    worth = model.worth_at(single(0.45, 0.02), np.zeros((2, 3)), CubeStates.of(state, 2))
+    assert worth.beaver == pytest.approx(2 * worth.double_take, abs=1e-5)
+    assert worth.double_take == pytest.approx([-0.2, -1.92], abs=1e-5)
+
+
+def test_finished_games_are_worth_what_they_pay():
+    state = CubeState(4, 0, jacoby=False)
+    worth = CubeModel.of(state, SHORT).worth_at(
+        np.eye(6, dtype=np.float32), np.full((6, 3), OVER), CubeStates.of(state, 6)
+    )
+    assert worth.best.tolist() == worth.no_double.tolist() == [4, 8, 12, -4, -8, -12]
+
+
+def test_crawford_game_has_no_cube_and_the_leader_never_doubles():
+    model = CubeModel(SHORT, table=match_table(SHORT, 5))
+    crawford, after = (CubeStates.of(CubeState(away=(2, 1), crawford=flag)) for flag in (True, False))
+    leader = CubeStates.of(CubeState(away=(1, 2)))
+    assert [bool(model.may_double(states)[0]) for states in (crawford, after, leader)] == [False, True, False]
+    worth = model.worth_at(single(0.6), np.full((1, 3), 0.68), crawford)
+    assert worth.no_double[0] == worth.best[0] == pytest.approx(0.6 * 0 + 0.4 * -1, abs=1e-6)  # 1-1 is even
+
+
+def test_trailer_after_crawford_loses_nothing_by_doubling():
+    """Entry 21: two away against one; the leader has a free pass just below an even chance."""
+    model, states = CubeModel(SHORT, table=match_table(SHORT, 5)), CubeStates.of(CubeState(away=(2, 1)))
+    worth = model.worth_at(single(0.45, 0.52), np.full((2, 3), 0.68), states.repeat(2))
+    assert worth.double_take == pytest.approx([-0.1, 0.04], abs=1e-6)
+    assert (np.minimum(worth.double_take, worth.double_pass) >= worth.no_double - 1e-9).all()
+    assert worth.best == pytest.approx([-0.1, 0.0], abs=1e-6)
+
+
+def test_overshooting_cube_is_worth_no_more_than_the_match():
+    """Cube at 4, two away each: the winner has the match, whoever owns the cube and however he wins."""
+    model = CubeModel(SHORT, table=match_table(SHORT, 7))
+    chances = np.array([[0.1, 0.3, 0.1, 0.2, 0.2, 0.1]], dtype=np.float32)
+    for owner in (None, 0, 1):
+        states = CubeStates.of(CubeState(4, owner, away=(2, 2)))
+        worth = model.worth_at(chances, np.full((1, 3), 0.68), states)
+        assert worth.no_double[0] == worth.best[0] == pytest.approx(0.0, abs=1e-6)
+        assert not model.may_double(states)[0]
+
+
+@pytest.mark.parametrize("away", [None, (7, 7), (3, 5), (4, 2), (5, 1)])
+def test_owning_the_cube_is_never_worse_and_values_rise_with_the_chance(away):
+    state = CubeState(away=away, jacoby=False)
+    model = CubeModel.of(state, SHORT, match_table(SHORT, 7))
+    wins = np.linspace(0.01, 0.99, 99)
+    chances = single(*wins)
+    chances[:, 1], chances[:, 0] = 0.25 * chances[:, 0], 0.75 * chances[:, 0]
+    values = {}
+    for owner in (None, 0, 1):
+        states = CubeStates.of(CubeState(2, owner, away=away, jacoby=False), 99)
+        values[owner] = model.worth_at(chances, np.full((99, 3), 0.68), states).no_double
+        assert (np.diff(values[owner]) >= -1e-9).all()
+    assert (values[0] >= values[None] - 1e-9).all()
+    assert (values[None] >= values[1] - 1e-9).all()
+
+
+@pytest.mark.parametrize("away", [None, (4, 6), (2, 1)])
+def test_the_other_side_sees_the_opposite(away):
+    """A cube that nobody may double at this moment is worth as much to one side as it costs the other."""
+    state = CubeState(2, away=away, jacoby=False)
+    model = CubeModel.of(state, SHORT, match_table(SHORT, 7))
+    chances = random_chances(SHORT, 40, np.random.default_rng(2))
+    swapped = np.concatenate((chances[:, 3:], chances[:, :3]), axis=1)
+    x = np.full((40, 3), 0.6)
+    states = CubeStates.of(state, 40)
+    mine = model.worth_at(chances, x, states).no_double
+    his = model.worth_at(swapped, x, states.swapped()).no_double
+    assert mine == pytest.approx(-his, abs=1e-6)
+
+
+def test_no_cube_is_cubeless_points():
+    state = CubeState(jacoby=False, cap=1)
+    chances = random_chances(SHORT, 40, np.random.default_rng(3))
+    worth = CubeModel.of(state, SHORT).worth_at(chances, np.full((40, 3), 0.68), CubeStates.of(state, 40))
+    assert worth.best == pytest.approx(equities(chances, SHORT), abs=1e-5)
+
+
+def test_gammon_value_is_a_half_for_money_and_nothing_where_the_match_is_won_anyway():
+    assert gammon_value(CubeModel(SHORT), CubeStates.of(CubeState())) == 0.5
+    model = CubeModel(SHORT, table=match_table(SHORT, 7))
+    assert gammon_value(model, CubeStates.of(CubeState(away=(1, 4)))) == 0
+    assert gammon_value(model, CubeStates.of(CubeState(away=(2, 1)))) == pytest.approx(1.0)
+
+
+def test_answers_do_not_depend_on_the_batch():
+    rng = np.random.default_rng(8)
+    given = [random_state(rng, match=True, growth="geometric") for _ in range(30)]
+    states = CubeStates.join([CubeStates.of(state) for state in given])
+    model = CubeModel(SHORT, table=match_table(SHORT, 12))
+    chances, x = random_chances(SHORT, 30, rng), rng.random((30, 3))
+    together, order = model.worth_at(chances, x, states), rng.permutation(30)
+    apart = model.worth_at(chances[order], x[order], states.take(order))
+    for name in NAMES:
+        assert np.array_equal(getattr(together, name)[order], getattr(apart, name), equal_nan=True)
+
+
+def test_efficiency_falls_towards_the_end_of_a_race():
+    boards = start_boards(SHORT, 3)
+    boards[1:, :, :] = 0
+    boards[1, :, 6], boards[2, :, 1] = 15, 1
+    boards[2, :, 0] = 14
+    found = efficiencies(boards, SHORT)
+    assert found[0].tolist() == [0.68, 0.68, 0.68]
+    assert (found[2] < found[1]).all()
+
+
+def test_states_must_fit_the_model():
+    money, match = CubeModel(SHORT), CubeModel(SHORT, table=match_table(SHORT, 25))
+    chances, x = single(0.5), np.full((1, 3), 0.5)
+    with pytest.raises(CubeError, match="model of the cube is for money"):
+        money.worth_at(chances, x, CubeStates.of(CubeState(away=(3, 3))))
+    with pytest.raises(CubeError, match="is for matches"):
+        match.worth_at(chances, x, CubeStates.of(CubeState()))
+    with pytest.raises(CubeError, match="reach 25"):
+        match.worth_at(chances, x, CubeStates.of(CubeState(away=(26, 3))))

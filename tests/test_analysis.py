@@ -226,9 +226,8 @@ def test_double_that_should_not_be_made_is_an_error_of_what_it_loses():
 @pytest.mark.parametrize(("action", "loses"), [("double", True), (None, False)])
 def test_redouble_at_the_doubling_point_has_one_name_and_one_loss(action, loses):
     """GNU Backgammon: no redouble +0.978, take +0.859 against pass +1.000; to redouble is an error."""
-    actions = [CubeAction(1, "double")] if action else [Turn(1, (3, 1), None)]
     position = read_position("tm0BBByz7wYAAA:UQmgAAAAEAAA", SHORT)
-    actions = [replace(one, side=position.row0_player) for one in actions]
+    actions = [CubeAction(position.row0_player, action)] if action else []
 
     cube = next(
         one
@@ -255,10 +254,24 @@ def test_cube_decisions_around_the_crawford_game(xgid, asked):
     cubes = [one for one in decisions_of(analyse(record, load_bot("short"))) if isinstance(one, CubeDecision)]
 
     assert bool(cubes) == asked
-    if asked:
-        assert cubes[0].best.startswith("double")
-        assert cubes[0].loss > 0
-        assert 0 < cubes[0].winning_loss < cubes[0].loss
+    assert [one.best for one in cubes] == ["double, pass"] * asked
+
+
+def test_wrong_take_costs_its_side_equity_and_chances_to_win_the_match():
+    """GNU Backgammon: two points away against one, after Crawford, taking costs the leader 0.102."""
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:3:4:0:5:10"
+    record = set_up(xgid, CubeAction(1, "double"), CubeAction(0, "take"))
+
+    analysis = analyse(record, load_bot("short@1ply"))
+
+    doubled, taken = decisions_of(analysis)
+    assert (doubled.loss, taken.side, taken.best) == (0.0, 0, "double, pass")
+    assert taken.loss == pytest.approx(0.102, abs=0.05)
+    assert taken.loss == pytest.approx(taken.double_take - taken.double_pass)
+    # The stake is worth half a match here: a win makes 1-1, where chances are even, a loss loses the match.
+    assert taken.winning_loss == pytest.approx(taken.loss / 4)
+    assert analysis.totals[0].winning_lost == taken.winning_loss
+    assert analysis.totals[0].phases["cube"].pr == pytest.approx(500 * taken.loss)
 
 
 def test_cube_decision_counts_if_it_is_close_or_wrong(bots):

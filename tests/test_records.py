@@ -30,7 +30,7 @@ SHORT = find_rules("short")
 LONG = find_rules("long")
 
 # As GNU Backgammon lays it out: 25 and 0 for bar and off, a column of fixed width.
-MANGLED = 60
+MANGLED = 25
 
 GNUBG_LIKE = """\
  5 point match
@@ -450,13 +450,33 @@ def test_missing_turn_is_a_fault_and_play_goes_on():
     assert game.moments[1].position.board[0, 5] == 2
 
 
-def test_play_that_is_not_written_ends_the_replay_unless_it_is_forced():
-    unknown = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31:     42: 8/4 6/4\n")
+def test_play_that_is_not_written_is_the_one_that_fits_what_follows():
+    """After 3-1 A plays 5/4(2) and 5/3(2) at once: only 8/5 6/5 has brought two checkers to the 5 point."""
+    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31:     42: 8/4 6/4\n2) 21: 5/3 5/4")
 
-    game = replay_match(unknown, SHORT)[0]
+    game = replay_match(record, SHORT)[0]
+
+    assert [str(fault) for fault in game.faults] == ["line 4: row 1: the play is not written; taken as '8/5 6/5'"]
+    assert (game.moments[0].play, game.moments[0].board) == (None, None)
+    assert [moment.note for moment in game.moments] == ["", "", ""]
+
+
+def test_play_that_is_not_written_and_cannot_be_told_is_said_to_be_a_choice():
+    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31:     42: 8/4 6/4\n")
+
+    game = replay_match(record, SHORT)[0]
+
+    assert len(game.moments) == 2
+    assert "more fit what follows" in game.faults[0].text
+
+
+def test_play_that_is_not_written_ends_the_replay_where_nothing_fits():
+    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31:     42: 20/14\n")
+
+    game = replay_match(record, SHORT)[0]
 
     assert len(game.moments) == 1
-    assert "is not written" in game.faults[0].text
+    assert game.faults[-1].text == "row 1: the play is not written; the rest of the game is left out"
 
 
 def test_cube_and_score_are_followed():

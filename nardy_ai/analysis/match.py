@@ -37,7 +37,6 @@ from nardy_ai.records import (
     MatchRecord,
     Moment,
     ReplayedGame,
-    Resignation,
     Setup,
     Turn,
     replay_match,
@@ -176,9 +175,11 @@ def _questions(
                     yield _Asked(game, moment, cube, "take", action.kind if isinstance(action, CubeAction) else "")
                 elif offer == "none" and isinstance(action, CubeAction):
                     yield _Asked(game, moment, cube, "double", "double")
-                elif offer == "none" and _may_double(state) and not (just_doubled or moment.first):
-                    if not isinstance(action, Resignation):
-                        yield _Asked(game, moment, cube, "double", "no double" if isinstance(action, Turn) else "")
+                elif offer == "none" and _may_double(state) and isinstance(action, Setup):
+                    yield _Asked(game, moment, cube, "double", "")
+                elif offer == "none" and _may_double(state) and isinstance(action, Turn):
+                    if not (just_doubled or moment.first or moment.board is None):
+                        yield _Asked(game, moment, cube, "double", "no double")
             just_doubled = isinstance(action, CubeAction)
             if isinstance(action, Turn):
                 turns[action.side] += 1

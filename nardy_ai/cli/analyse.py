@@ -28,6 +28,7 @@ from nardy_ai.analysis.result import (
 from nardy_ai.bots import default_bot, is_trained, load_bot
 from nardy_ai.cli.chances import chance_cells, chance_header, rounded
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.cubes import options_of
 from nardy_ai.cli.main import DONE, INTERRUPTED
 from nardy_ai.cli.output import add_json_argument, print_json, print_table, write_document
 from nardy_ai.cli.positions import add_rules_argument
@@ -37,7 +38,7 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.exact.cache import cache_folder
 from nardy_ai.outcomes import class_names
 from nardy_ai.records import MatchRecord, read_record, save_record
-from nardy_ai.rules import MatchOptions, RuleSet, find_match_options, find_rules, presets, same_game
+from nardy_ai.rules import RuleSet, find_rules
 from nardy_ai.search import Lookahead
 
 Decision = PlayDecision | CubeDecision
@@ -147,7 +148,7 @@ def _judged(args: argparse.Namespace, record: MatchRecord, bot: Bot) -> MatchAna
             record,
             bot,
             source=args.file,
-            options=_match_options(args.rules or record.rules, bot.rules),
+            options=options_of(args.rules or record.rules, bot.rules),
             cube=args.cube,
             rollouts=rollouts,
             cache=cache_folder() / "analysis.sqlite" if is_slow and not args.no_cache else None,
@@ -155,13 +156,6 @@ def _judged(args: argparse.Namespace, record: MatchRecord, bot: Bot) -> MatchAna
             progress=progress,
             stop=stop,
         )
-
-
-def _match_options(name: str | None, rules: RuleSet) -> MatchOptions:
-    """The options that go with the rules by their name, else with the preset that is the same game."""
-    if name is not None:
-        return find_match_options(name)
-    return next((preset.match for preset in presets().values() if same_game(preset.rules, rules)), MatchOptions())
 
 
 def settings_line(analysis: MatchAnalysis) -> str:

@@ -3,7 +3,8 @@
 A play that is not legal is reported with the legal ones nearest to it, and the game goes on from the board that its
 moves lead to, if they can be carried out at all (the source has the checker, the target is not closed, the board can
 exist); else from the nearest legal play. So what follows in the file is judged on the board its players had, where that
-can be known. A play that is not written and not forced ends the replay of its game.
+can be known. A play that is not written and not forced is taken to be the one that lets most of the turns after it be
+legal, which is said with the number of plays that fit as well; if none fits, the replay of the game ends.
 """
 
 from collections.abc import Sequence
@@ -11,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nardy_ai.boards import BAR, FACING, OFF, Boards, swap_sides
+from nardy_ai.boards import BAR, FACING, OFF, Boards, finished, swap_sides
 from nardy_ai.errors import BoardError, NardyError, NotationError
-from nardy_ai.movegen.reference import Play, nearest_plays, play_among, plays
-from nardy_ai.notation import Move, Position, check_position
+from nardy_ai.movegen.reference import Play, nearest_plays, play_among, play_named, plays
+from nardy_ai.notation import Move, Position, check_position, format_play
 from nardy_ai.outcomes import points_won
 from nardy_ai.records.game import (
     Action,
@@ -135,7 +136,7 @@ class _Table:
                     if i == len(actions) - 1:
                         self._moments.append(Moment(action, row, action.position))
                 elif isinstance(action, Turn):
-                    if not self._turn(row, action, is_last=i == len(actions) - 1):
+                    if not self._turn(row, action, [later for later in actions[i + 1 :] if isinstance(later, Turn)]):
                         break
                 elif isinstance(action, CubeAction):
                     self._cube_action(row, action)
@@ -195,8 +196,8 @@ class _Table:
             self._fault(action.line, f"row {row}: {self._names[side]} plays twice in a row; a turn is missing")
         self._on_roll = side
 
-    def _turn(self, row: int, action: Turn, *, is_last: bool) -> bool:
-        """Whether the board after the turn is known."""
+    def _turn(self, row: int, action: Turn, later: Sequence[Turn]) -> bool:
+        """Whether the board after the turn is known, or no turn is to come. later: the turns to come."""
         side = action.side
         if self._offer is not None:
             self._fault(action.line, f"row {row}: the double before it has no answer; taken as a take")
@@ -211,9 +212,16 @@ class _Table:
         if note:
             self._fault(action.line, f"row {row}: {note}")
         if board is None:
-            if not is_last:
+            if not later:
+                return False
+            fitting = _fitting(legal, later, side, self._rules)
+            if not fitting:
                 self._fault(action.line, f"row {row}: the play is not written; the rest of the game is left out")
-            return is_last
+                return False
+            taken = f"taken as {format_play(fitting[0].moves)!r}"
+            more = "" if len(fitting) == 1 else f"; {len(fitting) - 1} more fit what follows"
+            self._fault(action.line, f"row {row}: the play is not written; {taken}{more}")
+            board = fitting[0].board
         self._board = board.copy() if side == 0 else swap_sides(board)
         if board[0, OFF] == self._rules.checkers:
             jacoby = self._jacoby and self._owner is None
@@ -301,6 +309,26 @@ class _Table:
                 f" on the board {self._names[self._winner]} wins {self._points}",
             )
         self._end(game.winner, game.points, self._ending)
+
+
+def _fitting(legal: Sequence[Play], later: Sequence[Turn], side: int, rules: RuleSet) -> list[Play]:
+    """Those of the legal plays of `side` after which most of the turns that are written are legal, one at least."""
+    ahead = [_turns_that_fit(play, later, side, rules) for play in legal]
+    return [play for play, fits in zip(legal, ahead, strict=True) if fits == max(ahead) > 0]
+
+
+def _turns_that_fit(play: Play, later: Sequence[Turn], side: int, rules: RuleSet) -> int:
+    """How many of the turns after a play are legal, up to the first that is not, or is not written."""
+    board, on_roll = play.afterstate, 1 - side
+    for fits, turn in enumerate(later):
+        if turn.moves is None or turn.side != on_roll or finished(board[None])[0]:
+            return fits
+        try:
+            board = play_named(board, turn.dice, turn.moves, rules).afterstate
+        except NotationError:
+            return fits
+        on_roll = 1 - on_roll
+    return len(later)
 
 
 def _carried_out(board: Boards, moves: Sequence[Move], rules: RuleSet) -> Boards | None:

@@ -60,7 +60,9 @@ def play_decision(
 
 
 def cube_decision(turn: int, side: int, kind: str, action: str, loss: float) -> CubeDecision:
-    position = read_position(f"6:10 5:5 / 6:10 5:5{' offer=double' if kind == 'take' else ''}", RULES)
+    """A double not made has the roll that followed."""
+    rest = " offer=double" if kind == "take" else " dice=64" if action == "no double" else ""
+    position = read_position(f"6:10 5:5 / 6:10 5:5{rest}", RULES)
     return CubeDecision(
         game=1,
         turn=turn,

@@ -10,7 +10,7 @@ from nardy_ai.analysis.result import MatchAnalysis
 from nardy_ai.cli.chances import chance_cells, chance_header
 from nardy_ai.cli.main import main
 from nardy_ai.reports.analysis import ChanceColumns, analysis_page
-from tests.analyses import RULES, small_match
+from tests.analyses import RULES, cube_decision, small_match
 from tests.pages import having, read_page, table_rows, words
 
 CHANCES = ChanceColumns(
@@ -178,3 +178,30 @@ def test_analyse_writes_the_page_of_its_numbers(bot_files, tmp_path, capsys):
         ]
     assert words(next(page.iter("h1"))) == "Анна – Bot"
     assert str(bot_files["short"]) in words(having(page, "settings")[0])
+
+
+def test_no_dice_are_on_the_board_of_a_double_that_was_not_made():
+    analysis = small_match()
+    missed = cube_decision(2, 0, "double", "no double", 0.2)
+    page = page_of(replace(analysis, games=(replace(analysis.games[0], decisions=(missed,)),), worst=(missed,)))
+    assert missed.position.dice is not None
+    assert not having(page, "nb-die")
+    assert words(next(page.iter("summary"))) == "1.2 Anna no double -0.200 blunder"
+
+
+def test_positions_that_nobody_played_are_all_listed(page):
+    """The list begins with decisions that count; where none does, with all."""
+    assert not any("selected" in one.keys() for one in page.iter("option"))  # noqa: SIM118
+    analysis = small_match()
+    asked = tuple(replace(one, played=None, rank=None, loss=None) for one in analysis.games[0].decisions[:2])
+    unplayed = page_of(replace(analysis, games=(replace(analysis.games[0], decisions=asked),), worst=()))
+    assert [one.get("value") for one in unplayed.iter("option") if "selected" in one.keys()] == ["all"]  # noqa: SIM118
+
+
+def test_equities_of_rollouts_have_their_error_below():
+    analysis = small_match()
+    first = analysis.games[0].decisions[0]
+    rolled = replace(first, choices=tuple(replace(one, error=0.0123) for one in first.choices))
+    page = page_of(replace(analysis, games=(replace(analysis.games[0], decisions=(rolled,)),), worst=()))
+    cell = list(next(next(page.iter("details")).iter("tbody")).iter("td"))[2]
+    assert (cell.get("data-key"), words(cell.find("small"))) == ("+0.1500", "+- 0.0123")

@@ -85,6 +85,7 @@ def analysis_page(analysis: MatchAnalysis, chances: ChanceColumns, *, settings: 
         worst=_worst(worst),
         luck=_luck(shown),
         decisions=shown,
+        any_counts=any(one.decision.counts for one in shown),
         marks=MARKS,
         definition=PR_DEFINITION,
         limits={"doubtful": DOUBTFUL, "error": ERROR, "blunder": BLUNDER},
@@ -230,12 +231,17 @@ def _play_done(decision: PlayDecision) -> str:
 
 
 def _board(decision: PlayDecision | CubeDecision, analysis: MatchAnalysis, arrows: Sequence[Sequence[Move]]) -> str:
-    """The board from the view of the side on roll, side 0 with the light checkers throughout."""
-    answers = isinstance(decision, CubeDecision) and decision.kind == "take"
-    row0 = 1 - decision.side if answers else decision.side
+    """The board from the view of the side on roll, side 0 with the light checkers throughout.
+
+    A decision about the cube comes before the roll, though the position may have the roll that followed.
+    """
+    position, row0 = decision.position, decision.side
+    if isinstance(decision, CubeDecision):
+        position = replace(position, dice=None)
+        row0 = 1 - decision.side if decision.kind == "take" else decision.side
     first, *others = arrows or [()]
     return board_svg(
-        replace(decision.position, row0_player=1 - row0),
+        replace(position, row0_player=1 - row0),
         analysis.rules,
         names=(analysis.names[row0], analysis.names[1 - row0]),
         cube=analysis.settings.cube,
@@ -258,14 +264,13 @@ def _play_table(decision: PlayDecision, chances: ChanceColumns) -> tuple[Table, 
         made = len(choices)
         choices.append(played)
         ranks.append(str(decision.rank))
-    rolled_out = any(one.error is not None for one in choices)
     with_chances = bool(choices) and all(one.outcomes for one in choices)
-    header = ["", "play", "equity", *(["+-"] if rolled_out else []), "loss"]
+    header = ["", "play", "equity", "loss"]
     header += [heading.strip() for heading in chances.header] if with_chances else []
     rows = []
     for i, one in enumerate(choices):
-        row = [Cell(ranks[i]), Cell(one.play, below="played" if i == made else ""), Cell(f"{one.equity:+.4f}")]
-        row += [Cell("" if one.error is None else f"{one.error:.4f}")] if rolled_out else []
+        error = "" if one.error is None else f"+- {one.error:.4f}"
+        row = [Cell(ranks[i]), Cell(one.play, below="played" if i == made else ""), Cell(f"{one.equity:+.4f}", error)]
         row += [Cell(f"{one.loss:.4f}")]
         row += [Cell(text.strip()) for text in chances.cells(one.outcomes)] if with_chances else []
         rows.append(tuple(row))

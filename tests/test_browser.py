@@ -4,6 +4,7 @@ Needs the extra `browser` and a Chromium, Playwright's own or one on the path.
 """
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,18 @@ def test_filters_by_mark_player_and_kind_and_order_by_loss(opened, match_file):
     assert listed(page)[:3] == ["d2", "d7", "d3"]
     page.select_option("select[name=order]", "luck")
     assert (listed(page)[0], listed(page)[-1]) == ("d1", "d2")
+
+
+def test_one_game_of_several_is_listed(opened, tmp_path):
+    analysis = small_match()
+    second = tuple(replace(one, game=2) for one in analysis.games[0].decisions[:2])
+    games = (analysis.games[0], replace(analysis.games[0], number=2, decisions=second))
+    file = tmp_path / "match.html"
+    file.write_text(analysis_page(replace(analysis, games=games), CHANCES, settings="s"), encoding="utf-8")
+    page = opened(file)
+    assert len(listed(page)) == 7
+    page.select_option("select[name=game]", "2")
+    assert listed(page) == ["d8", "d9"]
 
 
 def test_what_cost_most_leads_to_its_decision_even_if_it_is_not_listed(opened, match_file):

@@ -132,6 +132,10 @@ def test_texts_are_escaped():
     assert words(next(page.iter("h1"))) == EVIL
 
 
+def test_names_of_files_in_other_encodings_do_not_break_the_page():
+    assert "match?.mat" in positions_page("match\udcff.mat", [])
+
+
 def test_page_lets_only_its_own_script_run():
     text = positions_page("t", [])
     script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)[1]

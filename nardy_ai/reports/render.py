@@ -11,7 +11,10 @@ __all__ = ["render"]
 
 
 def render(template: str, **context: object) -> str:
-    """The page of a template by its file name, such as `positions.html.j2`; the same input gives the same text."""
+    """The page of a template by its file name, such as `positions.html.j2`; the same input gives the same text.
+
+    What UTF-8 cannot hold, such as the name of a file in another encoding, is shown with question marks.
+    """
     environment = Environment(
         loader=PackageLoader("nardy_ai.reports"),
         autoescape=True,
@@ -27,7 +30,8 @@ def render(template: str, **context: object) -> str:
         "script_source": f"sha256-{digest}",
         "style": _source(environment, "report.css") + BOARD_STYLE,
     }
-    return environment.get_template(template).render(shared | context)
+    page = environment.get_template(template).render(shared | context)
+    return page.encode(errors="replace").decode()
 
 
 def _source(environment: Environment, name: str) -> str:

@@ -39,12 +39,12 @@ if (form) {
   const list = document.getElementById("list");
   const all = [...list.children];
   const update = () => {
-    const { least, side, kind, order } = Object.fromEntries(new FormData(form));
+    const { least, order, ...wanted } = Object.fromEntries(new FormData(form));
     let count = 0;
     for (const one of all) {
       const { rank, counts } = one.dataset;
       const marked = least === "all" || (counts === "yes" && (least === "counts" || Number(rank) >= Number(least)));
-      one.hidden = !(marked && (side === "" || side === one.dataset.side) && (kind === "" || kind === one.dataset.kind));
+      one.hidden = !(marked && Object.entries(wanted).every(([name, value]) => value === "" || value === one.dataset[name]));
       count += !one.hidden;
     }
     const worth = (one) => (order === "order" ? Number(one.dataset.order) : -Number(one.dataset[order]));

@@ -104,12 +104,17 @@ def _summary(analysis: MatchAnalysis) -> Table:
         *((f"{mark}{'' if mark == 'doubtful' else 's'}", _count_of(mark)) for mark in reversed(MARKS[1:])),
         ("turns", lambda total: str(total.turns)),
         ("forced", lambda total: str(total.forced)),
-        ("luck", lambda total: f"{total.luck:+.3f}"),
+        ("luck", lambda total: _signed(total.luck)),
     ]
     if any(total.winning_lost is not None for total in analysis.totals):
         lines.insert(3, ("chances of the match lost", lambda total: _percent(total.winning_lost)))
     rows = [[heading, *(value(total) for total in analysis.totals)] for heading, value in lines]
     return Table.of_texts("the match", ["", *analysis.names], rows)
+
+
+def _signed(points: float) -> str:
+    """To a thousandth; what rounds to nothing has a plus."""
+    return f"{round(points, 3) + 0:+.3f}"
 
 
 def _percent(share: float | None) -> str:
@@ -144,7 +149,7 @@ def _games(games: Sequence[GameAnalysis], names: Sequence[str]) -> Table:
             "" if game.winner is None else names[game.winner],
             str(game.points),
             game.ending,
-            *(text for total in game.totals for text in (_pr(total.pr), f"{total.luck:+.3f}")),
+            *(text for total in game.totals for text in (_pr(total.pr), _signed(total.luck))),
         ]
         for game in games
     ]
@@ -168,7 +173,9 @@ def _worst(shown: Sequence[_Shown]) -> Table:
 
 def _luck(shown: Sequence[_Shown]) -> list[Table]:
     """The luckiest and the unluckiest rolls."""
-    known = sorted((one for one in shown if one.luck_value is not None), key=lambda one: -(one.luck_value or 0.0))
+    known = [(round(one.luck_value, 3), one) for one in shown if one.luck_value is not None]
+    lucky = [one for luck, one in sorted(known, key=lambda pair: -pair[0]) if luck > 0]
+    unlucky = [one for luck, one in sorted(known, key=lambda pair: pair[0]) if luck < 0]
     return [
         Table(
             caption,
@@ -180,13 +187,10 @@ def _luck(shown: Sequence[_Shown]) -> list[Table]:
                     Cell("-".join(map(str, one.decision.position.dice or ()))),
                     Cell(one.luck),
                 )
-                for one in rolls
+                for one in rolls[:_EXTREME_ROLLS]
             ),
         )
-        for caption, rolls in (
-            ("luckiest rolls", [one for one in known if (one.luck_value or 0.0) > 0][:_EXTREME_ROLLS]),
-            ("unluckiest rolls", [one for one in known[::-1] if (one.luck_value or 0.0) < 0][:_EXTREME_ROLLS]),
-        )
+        for caption, rolls in (("luckiest rolls", lucky), ("unluckiest rolls", unlucky))
         if rolls
     ]
 
@@ -212,7 +216,7 @@ def _show(key: str, decision: PlayDecision | CubeDecision, analysis: MatchAnalys
         did=did,
         loss=f"{decision.loss:.3f}" if decision.counts and decision.loss else "",
         rank=MARKS.index(decision.mark),
-        luck="" if luck is None else f"{luck:+.3f}",
+        luck="" if luck is None else _signed(luck),
         luck_word=luck_word(luck),
         board=_board(decision, analysis, arrows),
         table=table,

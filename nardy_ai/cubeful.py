@@ -151,7 +151,7 @@ class Cubeful:
         return CubeWorth(no_double, taken, cash, beaver, best)
 
     def _rolled(self, boards: Boards, states: CubeStates, plies: int) -> NDArray[np.float64]:
-        """Row 0's utility when it rolls without doubling, `float64[Q]`; equal boards are expanded once."""
+        """Row 0's utility when it rolls without doubling, `float64[Q]`; equal boards in equal states are asked once."""
         values = np.empty(len(boards))
         over = finished(boards)
         values[over] = self.model.final(boards[over], states.take(over))
@@ -169,13 +169,16 @@ class Cubeful:
             outcomes = self.outcomes(distinct)[which]
             values[open_at] = self._formula(outcomes, boards[open_at], states.take(open_at)).no_double
             return values
-        order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(0, len(distinct) + _CHUNK, _CHUNK))
+        questions, answers = _distinct_questions(which, states.take(open_at))
+        found = np.empty(len(questions))
+        order = np.argsort(which[questions], kind="stable")
+        bounds = np.searchsorted(which[questions[order]], np.arange(0, len(distinct) + _CHUNK, _CHUNK))
         for chunk, start in enumerate(range(0, len(distinct), _CHUNK)):
-            asked = order[bounds[chunk] : bounds[chunk + 1]]
+            at = order[bounds[chunk] : bounds[chunk + 1]]
+            asked = questions[at]
             part = distinct[start : start + _CHUNK]
-            at = open_at[asked]
-            values[at] = self._expanded(part, which[asked] - start, states.take(at), plies)
+            found[at] = self._expanded(part, which[asked] - start, states.take(open_at[asked]), plies)
+        values[open_at] = found[answers]
         return values
 
     def _expanded(
@@ -215,8 +218,9 @@ class Cubeful:
         worth = np.empty((len(asked), N_ROLLS))
         kernels.best_plays(
             np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
-            theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford, efficiencies(after.boards, model.rules), known,
-            model.numbers, model.utilities, N_ROLLS, chosen, worth,
+            theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford,
+            efficiencies(after.boards, outcomes, model.rules), known, model.numbers, model.utilities, N_ROLLS, chosen,
+            worth,
         )  # fmt: skip
         return after.boards[chosen], worth
 
@@ -417,6 +421,14 @@ def _even_ends(bot: Bot) -> Outcomes:
         raise BotError(f"bot {bot.name!r} is no evaluator; take a trained bot")
     outcomes = settled_outcomes(bare, start_boards(bot.rules))[0]
     return ((outcomes + swap(outcomes)) / 2).astype(np.float32)
+
+
+def _distinct_questions(boards: NDArray[np.int64], states: CubeStates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of questions all different, `int64[U]`, and which of them each of Q is. boards: their numbers."""
+    columns = (boards[:, None], states.stakes[:, None], states.owners[:, None], states.to_go, states.crawford[:, None])
+    keys = np.concatenate(columns, axis=1).astype(np.int64)
+    _, first, which = np.unique(keys.view(f"V{keys.shape[1] * 8}").ravel(), return_index=True, return_inverse=True)
+    return first, which
 
 
 def _told_apart(

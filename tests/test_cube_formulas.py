@@ -13,6 +13,8 @@ from nardy_ai.outcomes import class_points, equities
 from nardy_ai.rules import find_rules, start_boards
 
 SHORT, DAVE, LEFT = find_rules("short"), find_rules("short-dave"), find_rules("long-left")
+CUT_OFF = 1e-4
+"""Where a ladder of 64 stakes is cut off from another place, wins of 45 points differ by so much."""
 NAMES = ("no_double", "double_take", "double_pass", "beaver", "best")
 
 
@@ -54,7 +56,7 @@ def test_program_does_what_the_documentation_says(rules, match, growth):
         worth = model.worth_at(chances, x, CubeStates.of(state))
         for name, value in Twin(model, state, chances[0], x[0]).values().items():
             found = getattr(worth, name)[0]
-            assert np.isnan(found) if value is None else found == pytest.approx(value, abs=1e-5), (
+            assert np.isnan(found) if value is None else found == pytest.approx(value, abs=CUT_OFF), (
                 name,
                 state,
             )
@@ -78,8 +80,9 @@ def test_money_between_the_cash_points_is_janowskis_line(owner, name):
 def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():
     """Keeler and Spencer 1975."""
     model, states = CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False))
-    assert window_of(model, states, single(0.5)[0], 1.0).take_point == pytest.approx(0.2, abs=1e-6)
-    dead = window_of(model, states, single(0.5)[0], 0.0)
+    live = window_of(model, states, single(0.5)[0], efficiency=1.0)
+    assert (live.take_point, live.double_point, live.cash_point) == pytest.approx((0.2, 0.8, 0.8), abs=1e-6)
+    dead = window_of(model, states, single(0.5)[0], efficiency=0.0)
     assert (dead.take_point, dead.double_point) == pytest.approx((0.25, 0.5), abs=1e-6)
     assert dead.too_good_point is None
 
@@ -87,7 +90,7 @@ def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():
 def test_every_mars_moves_the_dead_take_point():
     """If every loss of the taker is a mars he loses 4 for a pass of 1 and a win of 2: 3 of 6."""
     chances = np.array([0, 0.5, 0, 0.5, 0, 0], dtype=np.float32)
-    window = window_of(CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False)), chances, 0.0)
+    window = window_of(CubeModel(SHORT), CubeStates.of(CubeState(jacoby=False)), chances, efficiency=0.0)
     assert window.take_point == pytest.approx(0.5, abs=1e-6)
 
 
@@ -99,8 +102,10 @@ def test_arithmetic_stakes_lower_the_take_point_level_by_level():
         takes[stake] = expected = f.arithmetic_take(stake, expected)
     for stake in (1, 2, 3, 5, 10):
         states = CubeStates.of(CubeState(stake, growth="arithmetic"))
-        assert window_of(model, states, single(0.5)[0], 1.0).take_point == pytest.approx(takes[stake], abs=1e-6)
-        dead = window_of(model, states, single(0.5)[0], 0.0)
+        assert window_of(model, states, single(0.5)[0], efficiency=1.0).take_point == pytest.approx(
+            takes[stake], abs=1e-6
+        )
+        dead = window_of(model, states, single(0.5)[0], efficiency=0.0)
         assert dead.take_point == pytest.approx(1 / (2 * (stake + 1)), abs=1e-6)
     assert takes[1] == pytest.approx(0.2131, abs=1e-4)  # 0.2 if stakes double
     assert takes[1] > takes[2] > takes[5] > takes[10]
@@ -126,7 +131,7 @@ def test_holding_an_arithmetic_cube_is_worth_less_the_higher_it_stands():
 def test_cap_ends_doubling(stake):
     """At 32 of 64 one double is left, which the taker cannot return: 25 %. At 64 there is no cube any more."""
     model, states = CubeModel(SHORT, cap=64), CubeStates.of(CubeState(stake, jacoby=False, cap=64))
-    window = window_of(model, states, single(0.5)[0], 1.0)
+    window = window_of(model, states, single(0.5)[0], efficiency=1.0)
     worth = model.worth_at(single(0.9), np.ones((1, 3)), states)
     if stake == 32:
         assert window.take_point == pytest.approx(0.25, abs=1e-6)
@@ -253,14 +258,26 @@ def test_answers_do_not_depend_on_the_batch():
         assert np.array_equal(getattr(together, name)[order], getattr(apart, name), equal_nan=True)
 
 
-def test_efficiency_falls_towards_the_end_of_a_race():
-    boards = start_boards(SHORT, 3)
-    boards[1:, :, :] = 0
-    boards[1, :, 6], boards[2, :, 1] = 15, 1
-    boards[2, :, 0] = 14
-    found = efficiencies(boards, SHORT)
+def test_efficiency_is_lower_at_the_end_of_a_race_and_for_who_lags():
+    boards = start_boards(SHORT, 4)
+    boards[1:] = 0
+    boards[1, :, 6], boards[2:, :, 1] = 15, 1
+    boards[2:, :, 0] = 14
+    found = efficiencies(boards, single(0.7, 0.7, 0.7, 0.2), SHORT)
     assert found[0].tolist() == [0.68, 0.68, 0.68]
-    assert (found[2] < found[1]).all()
+    assert (found[2, :2] < found[1, :2]).all()
+    assert found[3, 1] < found[2, 1]  # my cube, while I lag
+    assert found[2, 2] < found[3, 2]  # his cube, while he lags
+
+
+@pytest.mark.parametrize("win", [0.1, 0.5, 0.55, 0.9])
+def test_efficiency_in_a_short_race_is_that_of_the_documentation(win):
+    """Six pips against six: the first row of the table of races."""
+    board = np.zeros((1, 2, 26), dtype=np.int8)
+    board[:, :, 0], board[:, :, 6] = 14, 1
+    f = formulas()
+    expected = [f.lagging_centre(0.50, win), f.lagging_owner(0.48, win), f.lagging_owner(0.75, 1 - win)]
+    assert efficiencies(board, single(win), SHORT)[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_states_must_fit_the_model():

@@ -12,7 +12,7 @@ from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import add_state_arguments, options_of, read_met, read_state, state_data, state_text
 from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
 from nardy_ai.cli.positions import Given, add_position_arguments, add_rules_argument, read_positions
-from nardy_ai.cube.equity import CubeModel, efficiencies
+from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import CubeState, CubeStates, swap_state
 from nardy_ai.cube.windows import Window, gammon_value, window_of
 from nardy_ai.cubeful import CubeDecision, MarketLosers, cubeful_of, decisions_of, market_losers
@@ -128,9 +128,9 @@ def _windows(model: CubeModel, state: CubeState, outcomes: Outcomes, board: Boar
         may = bool(model.may_double(states)[0])
         values = (gammon_value(model, states), gammon_value(model, model.doubled(states)) if may else None)
     return Windows(
-        window_of(model, states, outcomes, DEAD),
-        window_of(model, states, outcomes, LIVE),
-        window_of(model, states, outcomes, efficiencies(board, model.rules)[0]),
+        window_of(model, states, outcomes, efficiency=DEAD),
+        window_of(model, states, outcomes, efficiency=LIVE),
+        window_of(model, states, outcomes, board=board[0]),
         values,
     )
 

@@ -107,9 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.top is not None and args.top < 1:
         raise NardyError(f"--top {args.top}: expected 1 or more")
     if not args.cube and given_state_arguments(args):
-        raise CubeError(
-            f"{given_state_arguments(args)[0]} is about the cube and the score; they count with --cube only"
-        )
+        raise CubeError(f"{given_state_arguments(args)[0]} is about cube and score, which count with --cube only")
     with compile_notice():
         bot = _find_bot(args.bot, args.rules)
         given = read_positions(args, bot.rules)

@@ -30,12 +30,19 @@ Formulas with it and one ply of look-ahead agree (docs/cube.md).
 
 RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 120.0)
 RACE_EFFICIENCY = (
-    (0.55, 0.59, 0.62, 0.72, 0.72, 0.72),
-    (0.33, 0.53, 0.56, 0.62, 0.64, 0.70),
-    (0.40, 0.45, 0.45, 0.48, 0.54, 0.70),
+    (0.50, 0.50, 0.62, 0.72, 0.72, 0.72),
+    (0.48, 0.58, 0.64, 0.72, 0.74, 0.70),
+    (0.75, 0.80, 0.85, 0.85, 0.85, 0.70),
 )
-"""The same in races, by the pips of the side on roll: up to 30 fitted to exact values of two-sided bear-offs
+"""The same in races, by the pips of the side that has fewer: up to 30 fitted to exact values of two-sided bear-offs
 (docs/cube.md); 0.7 from 120 on is GNU Backgammon's for a cube that somebody owns; between them lines.
+"""
+
+LAGGING = (0.05, 1.35)
+"""In short races an owner whose chance to win is t makes a + b t, at most 1, times what the table says of the cube."""
+LAGGING_CENTRE = (0.94, 0.45, 0.60)
+"""In short races a centred cube has the first as efficiency where row 0's chance to win is below the second, the
+table's where it is above the third, and in between lines.
 """
 
 _NO_TABLE = np.zeros((2, 1, 1))
@@ -97,7 +104,7 @@ class CubeModel:
 
     def worth(self, outcomes: Outcomes, boards: Boards, states: CubeStates) -> CubeWorth:
         """What positions are worth by formula. outcomes: `float32[N, K]`; boards: `int8[N, 2, 26]`, for efficiency."""
-        return self.worth_at(outcomes, efficiencies(boards, self.rules), states)
+        return self.worth_at(outcomes, efficiencies(boards, outcomes, self.rules), states)
 
     def worth_at(self, outcomes: Outcomes, efficiency: NDArray[np.float64], states: CubeStates) -> CubeWorth:
         """The same with efficiencies of one's own, `float64[N, 3]` as of `efficiencies`. Raises CubeError."""
@@ -168,16 +175,26 @@ def swapped_utilities(utilities: NDArray[np.float64]) -> NDArray[np.float64]:
     return -utilities
 
 
-def efficiencies(boards: Boards, rules: RuleSet) -> NDArray[np.float64]:
+def efficiencies(boards: Boards, outcomes: Outcomes, rules: RuleSet) -> NDArray[np.float64]:
     """How well the cube can be used, 0 (dead) to 1 (live), `float64[N, 3]`; `kernels.OVER` when a game is over.
 
-    boards: `int8[N, 2, 26]`. Columns: the cube is in the centre, row 0's, row 1's. A race's length is row 0's pips.
+    boards: `int8[N, 2, 26]`; outcomes: `float32[N, K]`. Columns: the cube is in the centre, row 0's, row 1's. What the
+    chances change, they change to the full in races of 30 pips and not at all from 120 on.
     """
     answers = np.tile(CONTACT_EFFICIENCY, (len(boards), 1))
     race = np.flatnonzero(is_race(boards, rules.board))
-    lengths = pip_counts(boards[race])[:, 0].astype(np.float64)
-    for column, values in enumerate(RACE_EFFICIENCY):
-        answers[race, column] = np.interp(lengths, RACE_LENGTHS, values)
+    if len(race):
+        lengths = pip_counts(boards[race]).min(axis=1).astype(np.float64)
+        wins = outcomes[race, : outcomes.shape[1] // 2].sum(axis=1, dtype=np.float64)
+        table = np.stack([np.interp(lengths, RACE_LENGTHS, values) for values in RACE_EFFICIENCY], axis=1)
+        least, slope = LAGGING
+        lagging, low, high = LAGGING_CENTRE
+        changed = table.copy()
+        changed[:, 0] += (lagging - table[:, 0]) * np.clip((high - wins) / (high - low), 0, 1)
+        changed[:, 1] *= np.minimum(least + slope * wins, 1)
+        changed[:, 2] *= np.minimum(least + slope * (1 - wins), 1)
+        share = np.interp(lengths, RACE_LENGTHS[-2:], (1.0, 0.0))[:, None]
+        answers[race] = share * changed + (1 - share) * table
     answers[finished(boards)] = kernels.OVER
     return answers
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_ai.cube.equity import CubeModel
+from nardy_ai.boards import Boards
+from nardy_ai.cube.equity import CubeModel, efficiencies
 from nardy_ai.cube.state import CubeStates
 from nardy_ai.outcomes import Outcomes
 
@@ -19,6 +20,8 @@ _GRID = np.linspace(0, 1, 401)
 _ZOOMS = 3
 _NOTHING = 1e-9
 """A double that costs no more costs nothing."""
+_NEARLY = 1e-5
+"""The same at a cash point, which is found to 1e-7."""
 
 
 @dataclass(frozen=True)
@@ -36,29 +39,34 @@ class Window:
 
 
 def window_of(
-    model: CubeModel, states: CubeStates, outcomes: Outcomes, efficiency: NDArray[np.float64] | float
+    model: CubeModel, states: CubeStates, outcomes: Outcomes, *, board: Boards | None = None, efficiency: float = 1.0
 ) -> Window:
     """Row 0's doubling window in one state. outcomes: `float32[K]`, for the shares of mars.
 
-    efficiency: `float64[3]`, or one number for every owner, 0 for a dead and 1 for a live cube.
+    board: `int8[2, 26]`, whose efficiencies are taken; None: `efficiency`, 0 for a dead and 1 for a live cube.
     """
     if not model.may_double(states)[0]:
         return Window(None, None, None, None)
-    cube = np.broadcast_to(np.asarray(efficiency, dtype=np.float64), 3)
 
     def gains(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """What a double gains, what a take costs, and what playing on is worth beyond a pass."""
         n = len(chances)
-        worth = model.worth_at(
-            _with_win_chance(outcomes, chances), np.tile(cube, (n, 1)), states.take(np.zeros(n, dtype=np.int64))
-        )
+        moved = _with_win_chance(outcomes, chances)
+        if board is None:
+            cube = np.full((n, 3), efficiency)
+        else:
+            cube = efficiencies(np.broadcast_to(board, (n, *board.shape)), moved, model.rules)
+        worth = model.worth_at(moved, cube, states.take(np.zeros(n, dtype=np.int64)))
         doubled = np.minimum(worth.double_take, worth.double_pass)
         return doubled - worth.no_double, worth.double_take - worth.double_pass, worth.no_double - worth.double_pass
 
     cash = _first(lambda chances: gains(chances)[1])
+    double = _first(lambda chances: gains(chances)[0] + _NOTHING)
+    if double is None and cash is not None and gains(np.array([cash]))[0][0] > -_NEARLY:
+        double = cash  # a live cube turns at this one point
     return Window(
         take_point=None if cash is None else 1 - cash,
-        double_point=_first(lambda chances: gains(chances)[0] + _NOTHING),
+        double_point=double,
         cash_point=cash,
         too_good_point=_first(lambda chances: gains(chances)[2]),
     )

@@ -171,6 +171,18 @@ def test_luck_has_mean_zero(bots, state, opening):
     assert luck.std() > 0.001
 
 
+@pytest.mark.parametrize("cube", [False, True])
+def test_good_rolls_are_lucky(cube):
+    """Four checkers off at once, or one at most."""
+    luck = {}
+    for dice in ((6, 6), (2, 1)):
+        record = set_up("6:2 5:2 / 6:2 5:2", Turn(1, dice, None))
+        decisions = decisions_of(analyse(record, load_bot("short"), cube=cube))
+        luck[dice] = next(one.luck for one in decisions if isinstance(one, PlayDecision))
+    assert luck[6, 6] > 0.3
+    assert luck[2, 1] < -0.3
+
+
 def test_opening_roll_is_compared_with_rolls_that_it_could_have_been(bots):
     record = record_of("1) 31: 8/5 6/5    31: 8/5 6/5")
     opening, later = (one.luck for one in decisions_of(analyse(record, bots["short"], cube=False)))
@@ -284,6 +296,14 @@ def test_cube_decision_counts_if_it_is_close_or_wrong(bots):
     assert replace(right, close=True).counts
     assert replace(right, loss=0.01).counts
     assert not replace(right, close=True, action="").counts
+
+
+def test_double_that_nobody_would_make_is_no_decision_that_counts():
+    record = record_of("1) 31: 8/5 6/5    52: 13/8 24/22")
+
+    cube = next(one for one in decisions_of(analyse(record, load_bot("short"))) if isinstance(one, CubeDecision))
+
+    assert (cube.side, cube.action, cube.loss, cube.close, cube.counts) == (1, "no double", 0.0, False, False)
 
 
 def test_position_without_a_play_has_choices_and_no_loss(bots):
@@ -401,6 +421,22 @@ def test_close_plays_are_rolled_out(bots, cube):
     assert all(choice.error > 0 for choice in one.choices)
     assert [choice.equity for choice in one.choices] == sorted((c.equity for c in one.choices), reverse=True)
     assert sum(one.choices[0].outcomes) == pytest.approx(1, abs=1e-5)
+
+
+def test_rolled_out_equity_of_the_last_game_is_that_of_the_wins(bots):
+    """At one point away each, whatever the cube: 2 x chance to win - 1. Plays left behind count no more than those."""
+    bot = bots["hyper"]
+    board = start_boards(bot.rules)[0]
+    after = afterstates(board, np.array((6, 1)), bot.rules).boards
+    judge = Judge(bot, longest=1, rollouts=RolloutOptions(games=36, within=0.02, seed=5))
+
+    (answer,) = judge.plays([PlayQuestion(board, (6, 1), after, CubeState(away=(1, 1)), played=0)])
+
+    values, rolled = np.array(answer.values), np.array([error is not None for error in answer.errors])
+    wins = np.array(answer.chances)[:, :3].sum(axis=1)
+    assert 2 <= rolled.sum() < len(values)
+    assert values[rolled] == pytest.approx(2 * wins[rolled] - 1, abs=1e-3)
+    assert values[~rolled].max() <= values[rolled].min()
 
 
 def test_clear_decision_is_not_rolled_out(bots):

@@ -303,6 +303,44 @@ def test_what_is_written_is_read_back_equal_and_every_play_is_legal(name, tmp_pa
             board = play.afterstate
 
 
+def sgf_of(record: MatchRecord) -> str:
+    """The games of a record as GNU Backgammon saves them."""
+
+    def letter(slot: int, side: int) -> str:
+        return {25: "y", 0: "z"}.get(slot) or chr(ord("a") + (slot - 1 if side == 0 else 24 - slot))
+
+    trees = []
+    for game in record.games:
+        nodes = []
+        for action in game.actions:
+            colour = "WB"[action.side]
+            if isinstance(action, Turn):
+                value = "".join(letter(a, action.side) + letter(b, action.side) for a, b, _ in action.moves or ())
+                nodes.append(f";{colour}[{action.dice[0]}{action.dice[1]}{value}]")
+            elif isinstance(action, CubeAction):
+                nodes.append(f";{colour}[{ {'pass': 'drop'}.get(action.kind, action.kind) }]")
+        result = "" if game.winner is None else f"RE[{'WB'[game.winner]}+{game.points}R]"
+        trees.append(f"(;FF[4]GM[6]MI[length:0][game:{game.number - 1}][ws:0][bs:0]PW[W]PB[B]{result}\n")
+        trees += [*(f"{node}\n" for node in nodes), ")\n"]
+    return "".join(trees)
+
+
+@pytest.mark.parametrize("name", ["short", "hyper"])
+def test_sgf_holds_the_same_games_as_mat(name):
+    record = random_match(name, seed=5, games=3)
+
+    back = read_sgf(lines(sgf_of(record)), find_rules(name))
+
+    assert back.faults == ()
+    for game, written in zip(replay_match(back, find_rules(name)), replay_match(record, find_rules(name)), strict=True):
+        assert (game.winner, game.points, game.final.tolist()) == (
+            written.winner,
+            written.points,
+            written.final.tolist(),
+        )
+        assert not any("not legal" in str(fault) for fault in game.faults)
+
+
 SGF = r"""(;FF[4]GM[6]CA[UTF-8]AP[GNU Backgammon:1.07]
 MI[length:5][game:0][ws:0][bs:0]PW[White \] name]PB[Bob]DT[2024-05-01]EV[Open]RU[Crawford]RE[B+2R]
 ;W[31hefe]C[by the book]
@@ -426,19 +464,27 @@ def test_illegal_play_is_reported_with_the_nearest_and_the_files_board_goes_on()
     assert second.note == ""
 
 
-def test_play_that_cannot_be_carried_out_is_replaced_by_the_nearest_legal_one():
-    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 51: 13/8 6/1     42: 8/4 6/4\n")
-    # Nobody of A stands on 20, and 24 holds two of B.
-    blocked = read("3 point match\nGame 1\nA : 0   B : 0\n1) 53: 20/12    42: 8/4 6/4\n")
+@pytest.mark.parametrize("play", ["13/8 2/1", "13/8 24/20"])
+def test_play_that_cannot_be_carried_out_is_replaced_by_the_nearest_legal_one(play):
+    """Nobody stands on 2; with 20 blocked by nobody, the second is only too far and is carried out."""
+    record = read(f"3 point match\nGame 1\nA : 0   B : 0\n1) 51: {play}     42: 8/4 6/4\n")
 
-    legal = replay_match(record, SHORT)[0]
-    game = replay_match(blocked, SHORT)[0]
+    first, second = replay_match(record, SHORT)[0].moments
 
-    assert legal.moments[0].note.startswith("play '13/8 6/1' is not legal")
-    assert legal.moments[1].note == ""
-    assert game.moments[0].board is not None
-    assert game.moments[0].board[0].tolist() in [play.board[0].tolist() for play in game.moments[0].legal]
-    assert game.moments[1].note == ""
+    assert first.note.startswith(f"play '{play if play[-1] == '1' else '24/20 13/8'}' is not legal for 5-1")
+    assert (first.board[0, 13], first.board[0, 8]) == (4, 4)
+    legal = [one.board[0].tolist() for one in first.legal]
+    assert (first.board[0].tolist() in legal) == (play == "13/8 2/1")
+    assert second.note == ""
+
+
+def test_illegal_play_onto_a_closed_point_is_not_carried_out():
+    """A's 24/19 lands on the other side's 6, which holds five."""
+    record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 51: 24/19 6/5     42: 8/4 6/4\n")
+
+    first, _ = replay_match(record, SHORT)[0].moments
+
+    assert first.board[0].tolist() in [one.board[0].tolist() for one in first.legal]
 
 
 def test_missing_turn_is_a_fault_and_play_goes_on():
@@ -503,6 +549,7 @@ def test_cube_and_score_are_followed():
         ([(2, 0), (2, 1)], "", [True, False]),
         ([(1, 0), (2, 0)], "", [False, True]),
         ([(2, 0)], '; [Crawford "Off"]\n', [False]),
+        ([(0, 0)], "", [False]),
     ],
 )
 def test_crawford_game_is_the_first_in_which_a_side_is_one_point_away(scores, header, crawford):

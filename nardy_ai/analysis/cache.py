@@ -40,11 +40,10 @@ def answer_key(context: bytes, question: Question) -> bytes:
     """The key of a question's answer."""
     state = None if question.state is None else asdict(question.state)
     parts: list[object] = [state]
-    boards = question.board.tobytes()
     if isinstance(question, PlayQuestion):
         parts += [question.dice, question.played, question.opening]
-        boards += question.after.tobytes()
-    return hashlib.sha256(context + json.dumps(parts, sort_keys=True).encode() + boards).digest()
+    text = json.dumps(parts, sort_keys=True).encode()
+    return hashlib.sha256(context + text + question.board.tobytes()).digest()
 
 
 def text_of(answer: Answer) -> str:

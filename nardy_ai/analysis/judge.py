@@ -21,7 +21,7 @@ from nardy_ai.errors import BotError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates
-from nardy_ai.outcomes import equities, swap
+from nardy_ai.outcomes import Outcomes, equities, swap
 from nardy_ai.rollouts import rollout
 from nardy_ai.search import Lookahead, PlayingEvaluator, best_replies
 
@@ -221,12 +221,12 @@ class Judge:
             return answer
         boards = question.after[chosen]
         report = rollout(self.bot, boards, games=options.games, seed=options.seed, after_play=True)
-        outcomes = np.stack([line.outcomes for line in report.lines]).astype(np.float32)
+        outcomes = _chances(np.stack([line.outcomes for line in report.lines]))
         if cubeful is None or question.state is None:
             found = np.array([line.equity for line in report.lines])
         else:
             mine = CubeStates.of(question.state, len(chosen))
-            utilities = cubeful.model.worth(np.clip(swap(outcomes), 0, 1), boards, mine.swapped()).best
+            utilities = cubeful.model.worth(swap(outcomes), boards, mine.swapped()).best
             found = cubeful.model.per_cube(swapped_utilities(utilities), mine)
         values = np.minimum(values, found.min())
         values[chosen] = found
@@ -234,6 +234,12 @@ class Judge:
         for i, line, row in zip(chosen, report.lines, outcomes.tolist(), strict=True):
             chances[i], errors[i] = tuple(row), line.standard_error
         return replace(answer, values=tuple(values.tolist()), chances=tuple(chances), errors=tuple(errors))
+
+
+def _chances(outcomes: NDArray[np.float64]) -> Outcomes:
+    """Rolled-out outcomes `float64[P, K]`, which may leave 0 to 1 a little, as chances, `float32[P, K]`."""
+    clipped = np.clip(outcomes, 0, 1)
+    return (clipped / clipped.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
 def _winning(model: CubeModel, states: CubeStates) -> list[float | None]:

@@ -160,7 +160,6 @@ def _questions(
     growth = "arithmetic" if options.cube == "arithmetic" else "geometric"
     for game in games:
         turns = [0, 0]
-        just_doubled = False
         for moment in game.moments:
             action, offer = moment.action, moment.position.offer
             state = None
@@ -178,16 +177,15 @@ def _questions(
                 elif offer == "none" and _may_double(state) and isinstance(action, Setup):
                     yield _Asked(game, moment, cube, "double", "")
                 elif offer == "none" and _may_double(state) and isinstance(action, Turn):
-                    if not (just_doubled or moment.first or moment.board is None):
+                    if not (moment.first or moment.board is None):
                         yield _Asked(game, moment, cube, "double", "no double")
-            just_doubled = isinstance(action, CubeAction)
             if isinstance(action, Turn):
                 turns[action.side] += 1
                 yield _Asked(game, moment, _play_question(moment, state, options), turn_of_side=turns[action.side])
 
 
 def _may_double(state: CubeState) -> bool:
-    """Whether row 0 may double, and could gain by it."""
+    """Whether row 0 may double, and could gain by it; else there is no need to ask."""
     return state.owner != 1 and not state.crawford and (state.away is None or state.value < state.away[0])
 
 

@@ -87,7 +87,7 @@ def replay_match(record: MatchRecord, rules: RuleSet) -> tuple[ReplayedGame, ...
                     f" {expected[0]}-{expected[1]}",
                 )
             )
-        last_point = bool(record.length) and max(game.scores) == record.length - 1
+        last_point = record.length > 1 and max(game.scores) == record.length - 1
         replayed = _Table(record, game, rules, crawford=record.crawford and last_point and not crawford_seen).replay()
         crawford_seen |= last_point
         games.append(replace(replayed, faults=(*faults, *replayed.faults)))

@@ -144,6 +144,9 @@ def _print_answer(answer: Answer, bot: Bot, *, draw: bool) -> None:
     print(f"\n{decision.action}{_waiting(answer)}")
     header, *rows = chance_table(decision.outcomes, rules)
     print_table(_equity_rows(decision), header=_equity_header(decision), indent=2)
+    mistakes = _mistakes(decision)
+    if mistakes:
+        print(f"mistakes: {'; '.join(mistakes)}")
     print(f"\n{_CHANCES}")
     print_table(rows, header=header, indent=2)
     print(f"\n{_WINDOWS}")
@@ -202,7 +205,7 @@ def _section(answer: Answer, bot: Bot) -> "Section":
             Table.of_texts(_CHANCES, header, rows),
             Table.of_texts(_WINDOWS, _WINDOW_HEADER, _window_rows(answer.windows)),
         ),
-        notes=(*_gammon_lines(answer.windows), *_loser_lines(answer.losers)),
+        notes=(*_mistakes(decision), *_gammon_lines(answer.windows), *_loser_lines(answer.losers)),
     )
 
 
@@ -218,32 +221,41 @@ def _gammon_lines(windows: tuple[Windows, Windows]) -> list[str]:
 
 
 def _equity_header(decision: CubeDecision) -> list[str]:
-    header = ["", "equity per cube", "cost of it"]
+    header = ["", "equity per cube"]
     return header if decision.winning is None else [*header, "match winning chance"]
 
 
 def _equity_rows(decision: CubeDecision) -> list[list[str]]:
-    """Each action with its equity, and what it costs the side that errs by it."""
-    ruling = decision.verdict
+    """Each course of action with its equity."""
     word = "redouble" if decision.state.owner == 0 else "double"
-    lines = [("no_double", f"no {word}", decision.no_double, ruling.cost_no_double)]
-    if decision.double_take is not None:
-        lines += [
-            ("double_take", f"{word}, take", decision.double_take, ruling.cost_take),
-            ("double_pass", f"{word}, pass", decision.double_pass, ruling.cost_pass),
-        ]
-        if decision.beaver is not None:
-            lines.append(("beaver", f"{word}, beaver", decision.beaver, ruling.cost_beaver))
+    lines = [
+        ("no_double", f"no {word}", decision.no_double),
+        ("double_take", f"{word}, take", decision.double_take),
+        ("double_pass", f"{word}, pass", None if decision.double_take is None else decision.double_pass),
+        ("beaver", f"{word}, beaver", decision.beaver),
+    ]
     rows = []
-    for name, text, equity, cost in lines:
-        row = [text, f"{equity:+15.4f}", f"{cost:10.4f}" if cost else ""]
+    for name, text, equity in lines:
+        if equity is None:
+            continue
+        row = [text, f"{equity:+15.4f}"]
         if decision.winning is not None:
-            row.append(f"{100 * decision.winning[name]:18.2f} %" if name in decision.winning else "")
+            row.append(f"{100 * decision.winning[name]:18.2f} %")
         rows.append(row)
-    if ruling.cost_double:
-        blank = [""] * (len(rows[0]) - 3)
-        rows.append([f"to {word} at all", "", f"{ruling.cost_double:10.4f}", *blank])
     return rows
+
+
+def _mistakes(decision: CubeDecision) -> list[str]:
+    """What each wrong action costs the side that errs."""
+    ruling = decision.verdict
+    costs = {
+        "not to double": ruling.cost_no_double,
+        "to double": ruling.cost_double,
+        "to take": ruling.cost_take,
+        "to pass": ruling.cost_pass,
+        "to beaver": ruling.cost_beaver,
+    }
+    return [f"{action} costs {cost:.4f}" for action, cost in costs.items() if cost]
 
 
 def _waiting(answer: Answer) -> str:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nardy_ai.analysis.match import analyse as analyse
     from nardy_ai.bots import best_afterstates as best_afterstates
     from nardy_ai.bots import load_bot as load_bot
     from nardy_ai.cube.state import CubeState as CubeState
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from nardy_ai.movegen.generate import afterstates as afterstates
     from nardy_ai.notation import parse_position as parse_position
     from nardy_ai.pictures import board_svg as board_svg
+    from nardy_ai.records import read_record as read_record
     from nardy_ai.rollouts import RolloutReport as RolloutReport
     from nardy_ai.rollouts import rollout as rollout
     from nardy_ai.rules import MatchOptions as MatchOptions
@@ -39,12 +41,14 @@ _MODULES = {
     "RolloutReport": "nardy_ai.rollouts",
     "RuleSet": "nardy_ai.rules",
     "afterstates": "nardy_ai.movegen.generate",
+    "analyse": "nardy_ai.analysis.match",
     "best_afterstates": "nardy_ai.bots",
     "board_svg": "nardy_ai.pictures",
     "cube_decision": "nardy_ai.cubeful",
     "find_rules": "nardy_ai.rules",
     "load_bot": "nardy_ai.bots",
     "parse_position": "nardy_ai.notation",
+    "read_record": "nardy_ai.records",
     "rollout": "nardy_ai.rollouts",
 }
 
@@ -60,12 +64,14 @@ __all__ = [
     "RuleSet",
     "__version__",
     "afterstates",
+    "analyse",
     "best_afterstates",
     "board_svg",
     "cube_decision",
     "find_rules",
     "load_bot",
     "parse_position",
+    "read_record",
     "rollout",
 ]
 

@@ -335,6 +335,16 @@ def test_whether_a_cube_is_in_play(text, rules, options, expected):
     assert cube_is_in_play(record_of(text), find_rules(rules), find_match_options(options)) == expected
 
 
+@pytest.mark.parametrize(("length", "jacoby"), [(0, True), (5, False)])
+def test_jacoby_of_the_rules_holds_in_money_play(bots, length, jacoby):
+    record = record_of("1) 31: 8/5 6/5    52: 13/8 24/22", length=length)
+    options = MatchOptions(cube="geometric", jacoby=True)
+
+    decisions = decisions_of(analyse(record, bots["short"], options=options))
+
+    assert {one.position.jacoby for one in decisions} == {jacoby}
+
+
 def test_cube_limit_of_one_means_no_cube():
     record = replace(record_of("1) 31: 8/5 6/5"), tags=(("CubeLimit", "1"),))
     assert not cube_is_in_play(record, SHORT, MatchOptions(cube="geometric"))
@@ -424,7 +434,7 @@ def test_close_plays_are_rolled_out(bots, cube):
 
 
 def test_rolled_out_equity_of_the_last_game_is_that_of_the_wins(bots):
-    """At one point away each, whatever the cube: 2 x chance to win - 1. Plays left behind count no more than those."""
+    """At one point away each, whatever the cube: 2 x chance to win - 1."""
     bot = bots["hyper"]
     board = start_boards(bot.rules)[0]
     after = afterstates(board, np.array((6, 1)), bot.rules).boards
@@ -436,7 +446,25 @@ def test_rolled_out_equity_of_the_last_game_is_that_of_the_wins(bots):
     wins = np.array(answer.chances)[:, :3].sum(axis=1)
     assert 2 <= rolled.sum() < len(values)
     assert values[rolled] == pytest.approx(2 * wins[rolled] - 1, abs=1e-3)
-    assert values[~rolled].max() <= values[rolled].min()
+    assert rolled[0]
+
+
+def test_play_that_is_left_behind_counts_at_most_as_the_least_of_the_close_ones():
+    """Rolled out are the plays close to the best, and the worst since it was played; those between keep their worth."""
+    bot = load_bot("short")
+    board = start_boards(bot.rules)[0]
+    after = afterstates(board, np.array((3, 1)), bot.rules).boards
+    bare = np.array(Judge(bot).plays([PlayQuestion(board, (3, 1), after, None)])[0].values)
+    worst = int(bare.argmin())
+    judge = Judge(bot, rollouts=RolloutOptions(games=12, within=0.02, seed=5))
+
+    (answer,) = judge.plays([PlayQuestion(board, (3, 1), after, None, played=worst)])
+
+    values, rolled = np.array(answer.values), np.array([error is not None for error in answer.errors])
+    close = bare >= bare.max() - 0.02
+    assert (rolled == (close | (np.arange(len(bare)) == worst))).all()
+    assert values[~rolled] == pytest.approx(np.minimum(bare[~rolled], values[close].min()))
+    assert values[worst] < values[~rolled].max()
 
 
 def test_clear_decision_is_not_rolled_out(bots):

@@ -189,6 +189,13 @@ def test_damage_is_named_with_its_line_and_the_rest_is_kept(body, fault):
     assert record.games[-1].actions == (Turn(0, (4, 2), moves("8/4 6/4")),)
 
 
+def test_long_line_is_left_out_at_once():
+    record = read(f"3 point match\nGame 1\n{'a: 1  ' * 30000}\nA : 0   B : 0\n1) 31: 8/5 6/5\n")
+
+    assert record.names == ("A", "B")
+    assert [fault.line for fault in record.faults] == [3]
+
+
 def test_missing_double_is_put_in():
     record = read("3 point match\nGame 1\nA : 0   B : 0\n1) 31: 8/5 6/5     Takes\n")
 
@@ -400,6 +407,11 @@ def test_damaged_sgf_is_read_as_far_as_it_goes(text, fault):
     assert any(str(one).startswith(str(fault)) for one in record.faults)
 
 
+def test_sgf_of_a_game_without_rules_here_says_so():
+    record = read_sgf(["(;GM[6]RU[Crawford:Nackgammon];W[31hefe])"], SHORT)
+    assert [str(fault) for fault in record.faults] == ["line 1: 'nackgammon' is no game of the rule sets here"]
+
+
 def test_sgf_of_another_game_is_refused():
     with pytest.raises(NotationError, match=r"GM\[1\]"):
         read_sgf(["(;GM[1];B[dd])"], SHORT)
@@ -575,6 +587,14 @@ def test_what_the_rules_of_the_cube_forbid_is_a_fault(body, text):
     faults = [str(fault) for game in replay_match(record, SHORT) for fault in game.faults]
 
     assert any(text in fault for fault in faults), faults
+
+
+@pytest.mark.parametrize(("arithmetic", "stake"), [(False, 4), (True, 3)])
+def test_stake_that_is_not_written_grows_by_the_rules(arithmetic, stake):
+    record = read(
+        "0 point match\nGame 1\nA : 0   B : 0\n1) Doubles   Takes\n2) 31: 8/5 6/5   Doubles\n3) Takes   31: 8/5 6/5"
+    )
+    assert replay_match(record, SHORT, arithmetic=arithmetic)[0].moments[-1].position.cube_value == stake
 
 
 def test_score_that_does_not_follow_is_a_fault():

@@ -209,12 +209,16 @@ class Judge:
         return values[np.arange(len(rolls)), rolls] - (values * weights).sum(axis=1)
 
     def _rolled_out(self, question: PlayQuestion, answer: PlayAnswer, cubeful: Cubeful | None) -> PlayAnswer:
-        """The answer with the close plays rolled out; one that is left behind counts at most as the least of them."""
+        """The answer with the close plays rolled out, and the one that was played.
+
+        One that is left behind counts at most as the least of the close ones.
+        """
         options = self.rollouts
         assert options is not None
         values = np.array(answer.values)
         order = np.argsort(-values, kind="stable")
         chosen = [int(i) for i in order[:MOST_ROLLED_OUT] if values[i] >= values[order[0]] - options.within]
+        close = len(chosen)
         if question.played is not None and question.played not in chosen:
             chosen.append(question.played)
         if len(chosen) < 2:
@@ -228,7 +232,7 @@ class Judge:
             mine = CubeStates.of(question.state, len(chosen))
             utilities = cubeful.model.worth(swap(outcomes), boards, mine.swapped()).best
             found = cubeful.model.per_cube(swapped_utilities(utilities), mine)
-        values = np.minimum(values, found.min())
+        values = np.minimum(values, found[:close].min())
         values[chosen] = found
         chances, errors = list(answer.chances), list(answer.errors)
         for i, line, row in zip(chosen, report.lines, outcomes.tolist(), strict=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +108,8 @@ def analyse(
 ) -> MatchAnalysis:
     """Judge every play, every cube action and every roll of a record by a bot.
 
-    source: what to call the file. options: of the rule set, for the cube's growth and for how games open. cube: None
+    source: what to call the file. options: of the rule set, for how games open and the cube grows, and for Jacoby and
+    beavers in money play, which also hold if the file says so. cube: None
     leaves it to `cube_is_in_play`. cache: the file in which answers are looked for and kept. workers: threads; they
     change the time and nothing else. stop: asked after every few questions; once it says yes, the decisions judged by
     then make the analysis. Raises BotError, CubeError.
@@ -118,9 +119,12 @@ def analyse(
     rules = bot.rules
     match = options or MatchOptions()
     with_cube = cube_is_in_play(record, rules, match) if cube is None else cube
-    games = replay_match(record, rules)
+    if not record.length:
+        record = replace(record, jacoby=record.jacoby or match.jacoby, beavers=record.beavers or match.beavers)
+    growth = "arithmetic" if match.cube == "arithmetic" else "geometric"
+    games = replay_match(record, rules, arithmetic=growth == "arithmetic")
     faults = [*record.faults, *(fault for game in games for fault in game.faults)]
-    asked = list(_questions(games, with_cube, match, faults))
+    asked = list(_questions(games, match.opening, growth if with_cube else None, faults))
     longest = record.length if with_cube else 0
     judge = Judge(bot, longest=longest, rollouts=rollouts)
     context = context_of(bot.name, judge.probe(_probe_boards(rules)), rules, rollouts, longest)
@@ -154,16 +158,18 @@ def analyse(
 
 
 def _questions(
-    games: Sequence[ReplayedGame], with_cube: bool, options: MatchOptions, faults: list[Fault]
+    games: Sequence[ReplayedGame], opening: str, growth: str | None, faults: list[Fault]
 ) -> Iterator[_Asked]:
-    """All questions in the order in which they arose. States that are none are added to `faults`."""
-    growth = "arithmetic" if options.cube == "arithmetic" else "geometric"
+    """All questions in the order in which they arose. States that are none are added to `faults`.
+
+    opening: `MatchOptions.opening`. growth: of the cube; None without one.
+    """
     for game in games:
         turns = [0, 0]
         for moment in game.moments:
             action, offer = moment.action, moment.position.offer
             state = None
-            if with_cube:
+            if growth is not None:
                 try:
                     state = state_of_position(moment.position, growth=growth)
                 except CubeError as error:
@@ -181,7 +187,7 @@ def _questions(
                         yield _Asked(game, moment, cube, "double", "no double")
             if isinstance(action, Turn):
                 turns[action.side] += 1
-                yield _Asked(game, moment, _play_question(moment, state, options), turn_of_side=turns[action.side])
+                yield _Asked(game, moment, _play_question(moment, state, opening), turn_of_side=turns[action.side])
 
 
 def _may_double(state: CubeState) -> bool:
@@ -189,7 +195,7 @@ def _may_double(state: CubeState) -> bool:
     return state.owner != 1 and not state.crawford and (state.away is None or state.value < state.away[0])
 
 
-def _play_question(moment: Moment, state: CubeState | None, options: MatchOptions) -> PlayQuestion:
+def _play_question(moment: Moment, state: CubeState | None, opening: str) -> PlayQuestion:
     assert isinstance(moment.action, Turn)
     played = None if moment.play is None else next(i for i, play in enumerate(moment.legal) if play is moment.play)
     high, low = moment.action.dice
@@ -199,7 +205,7 @@ def _play_question(moment: Moment, state: CubeState | None, options: MatchOption
         after=np.stack([play.afterstate for play in moment.legal]),
         state=state,
         played=played,
-        opening=moment.first and options.opening == "use_dice" and high != low,
+        opening=moment.first and opening == "use_dice" and high != low,
     )
 
 
@@ -252,7 +258,7 @@ def _answered(
 def _judged(
     judge: Judge, questions: Sequence[Question], places: Sequence[int], workers: int, stop: Callable[[], bool] | None
 ) -> Iterator[tuple[Sequence[int], Sequence[Answer]]]:
-    """Parts of the questions at `places` with their answers, as they are ready, until it is stopped."""
+    """Parts of the questions at `places` with their answers, as they are ready; once stopped, those that are begun."""
     parts: list[list[int]] = []
     for kind in (PlayQuestion, CubeQuestion):
         of_kind = [i for i in places if isinstance(questions[i], kind)]
@@ -268,7 +274,10 @@ def _judged(
         waiting: dict[Future[Sequence[Answer]], list[int]] = {}
         rest = iter(parts)
         try:
-            while not (stop is not None and stop()):
+            while True:
+                if stop is not None and stop():
+                    rest = iter(())
+                    waiting = {future: part for future, part in waiting.items() if not future.cancel()}
                 for part in rest:
                     waiting[pool.submit(answer, part)] = part
                     if len(waiting) > workers:

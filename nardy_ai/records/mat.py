@@ -71,6 +71,8 @@ _LEFT_INDENT = 8
 _LEFT_EDGE = 16
 """The column up to which an entry in a line without a number stands in the left column."""
 
+_LONGEST_LINE = 1000
+
 _WIDTH = 33
 """Where the right column begins in what is written."""
 
@@ -199,7 +201,9 @@ class _Reader:
         """Take in one line. number: from 1."""
         if not line.strip():
             return
-        if found := _TAG.fullmatch(line):
+        if len(line) > _LONGEST_LINE:
+            self._fault(number, f"has {len(line)} characters and is left out; a row has fewer than {_LONGEST_LINE}")
+        elif found := _TAG.fullmatch(line):
             self._tag(number, found[1], found[2])
         elif _COMMENT.match(line) or self._read_names(number, line):
             return

@@ -71,8 +71,11 @@ class ReplayedGame:
     faults: tuple[Fault, ...]
 
 
-def replay_match(record: MatchRecord, rules: RuleSet) -> tuple[ReplayedGame, ...]:
-    """Every game on boards, by `rules`. Never raises for what a file holds: faults are in the games."""
+def replay_match(record: MatchRecord, rules: RuleSet, *, arithmetic: bool = False) -> tuple[ReplayedGame, ...]:
+    """Every game on boards, by `rules`. Never raises for what a file holds: faults are in the games.
+
+    arithmetic: whether a double adds one to the stake, where the file does not say what the cube then shows.
+    """
     games = []
     crawford_seen = False
     expected: tuple[int, int] | None = None
@@ -88,7 +91,8 @@ def replay_match(record: MatchRecord, rules: RuleSet) -> tuple[ReplayedGame, ...
                 )
             )
         last_point = record.length > 1 and max(game.scores) == record.length - 1
-        replayed = _Table(record, game, rules, crawford=record.crawford and last_point and not crawford_seen).replay()
+        crawford = record.crawford and last_point and not crawford_seen
+        replayed = _Table(record, game, rules, crawford=crawford, arithmetic=arithmetic).replay()
         crawford_seen |= last_point
         games.append(replace(replayed, faults=(*faults, *replayed.faults)))
         expected = None
@@ -102,8 +106,11 @@ def replay_match(record: MatchRecord, rules: RuleSet) -> tuple[ReplayedGame, ...
 class _Table:
     """One game as it is replayed: board by side, cube, who is on roll."""
 
-    def __init__(self, record: MatchRecord, game: GameRecord, rules: RuleSet, *, crawford: bool) -> None:
+    def __init__(
+        self, record: MatchRecord, game: GameRecord, rules: RuleSet, *, crawford: bool, arithmetic: bool
+    ) -> None:
         self._game, self._rules = game, rules
+        self._arithmetic = arithmetic
         self._names = record.names
         self._board = start_boards(rules)[0]  # rows by side, whoever is on roll
         self._cube, self._owner = 1, None  # type: tuple[int, int | None]
@@ -252,7 +259,7 @@ class _Table:
                 self._fault(action.line, f"row {row}: {note}")
                 self._owner = None if self._owner == 1 - side else self._owner
             self._moments.append(Moment(action, row, self._position(side), note=note))
-            self._offer, self._offered = action, action.value or 2 * self._cube
+            self._offer, self._offered = action, action.value or self._raised(self._cube)
             return
         if self._offer is None or self._offer.side == side:
             self._fault(action.line, f"row {row}: a {action.kind} answers no double of the other side; it is left out")
@@ -264,8 +271,11 @@ class _Table:
         elif action.kind == "pass":
             self._end(1 - side, self._cube, "pass")
         else:
-            self._cube, self._offered = self._offered, action.value or 2 * self._offered
+            self._cube, self._offered = self._offered, action.value or self._raised(self._offered)
             self._offer = action
+
+    def _raised(self, stake: int) -> int:
+        return stake + 1 if self._arithmetic else 2 * stake
 
     def _wrong_double(self, side: int) -> str:
         if self._crawford:

@@ -39,6 +39,7 @@ _SETS_UP = frozenset({"AW", "AB", "PL", "CP", "CV"})
 _CUBE = {"double": "double", "redouble": "double", "beaver": "beaver", "raccoon": "raccoon"}
 _CUBE |= {"take": "take", "accept": "take", "drop": "pass", "pass": "pass", "reject": "pass"}
 _VARIATIONS = {"hypergammon3": "hyper"}
+_NO_RULES = frozenset({"nackgammon", "hypergammon1", "hypergammon2"})
 _TOKEN = re.compile(r"\s*(?:([();])|([A-Za-z]+)|\[((?:[^\]\\]|\\.)*)\])", re.DOTALL)
 
 MOST_MOVES = 4
@@ -80,6 +81,7 @@ def read_sgf(lines: Sequence[str], rules: RuleSet) -> MatchRecord:
             won[game.winner] = game.points
         scores = (game.scores[0] + won[0], game.scores[1] + won[1])
     words = {word.casefold() for tree in trees for word in tree[0].values.get("RU", [""])[0].split(":")}
+    faults += [Fault(1, f"{word!r} is no game of the rule sets here") for word in sorted(words & _NO_RULES)]
     length = _match_info(root).get("length", 0)
     return MatchRecord(
         names=(_name(root, "PW", "White"), _name(root, "PB", "Black")),

@@ -10,14 +10,21 @@ from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table, cumulative_chances, exclusive_chances, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import add_state_arguments, options_of, read_met, read_state, state_data, state_text
-from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_picture_arguments,
+    check_picture_arguments,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import Given, add_position_arguments, add_rules_argument, read_positions
 from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import CubeState, CubeStates, swap_state
 from nardy_ai.cube.windows import Window, gammon_value, window_of
 from nardy_ai.cubeful import CubeDecision, MarketLosers, cubeful_of, decisions_of, market_losers
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
-from nardy_ai.errors import CubeError, NardyError
+from nardy_ai.errors import CubeError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.notation import Position, draw_board, write_position
 from nardy_ai.outcomes import Outcomes, ever_possible, swap
@@ -80,8 +87,7 @@ def run(args: argparse.Namespace) -> int:
         rules = None if args.rules is None else find_rules(args.rules)
         bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
         positions = read_positions(args, bot.rules)
-        if args.svg is not None and len(positions) > 1:
-            raise NardyError(f"--svg draws one position, but {len(positions)} are given; --html takes them all")
+        check_picture_arguments(args, len(positions))
         answers = [_answer(args, bot, given) for given in positions]
     _write_pictures(args, answers, bot)
     if args.json:

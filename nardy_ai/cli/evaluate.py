@@ -31,7 +31,14 @@ from nardy_ai.cli.cubes import (
     state_data,
     state_text,
 )
-from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_picture_arguments,
+    check_picture_arguments,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import (
     Given,
     add_dice_argument,
@@ -111,8 +118,7 @@ def run(args: argparse.Namespace) -> int:
     with compile_notice():
         bot = _find_bot(args.bot, args.rules)
         given = read_positions(args, bot.rules)
-        if args.svg is not None and len(given) > 1:
-            raise NardyError(f"--svg draws one position, but {len(given)} are given; --html takes them all")
+        check_picture_arguments(args, len(given))
         positions, where = [_asked_position(args, one) for one in given], [one.where for one in given]
         if args.cube:
             answers = [

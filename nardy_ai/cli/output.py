@@ -20,6 +20,12 @@ def add_picture_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the answer with drawn boards as a page for a browser")
 
 
+def check_picture_arguments(args: argparse.Namespace, positions: int) -> None:
+    """Refuse `--svg` for more than one position. Raises NardyError."""
+    if args.svg is not None and positions > 1:
+        raise NardyError(f"--svg draws one position, but {positions} are given; --html takes them all")
+
+
 def write_document(file: str, text: str) -> None:
     """A text file, written whole or not at all. Raises NardyError if it cannot be."""
     try:

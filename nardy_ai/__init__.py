@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nardy_ai.movegen.generate import Afterstates as Afterstates
     from nardy_ai.movegen.generate import afterstates as afterstates
     from nardy_ai.notation import parse_position as parse_position
+    from nardy_ai.pictures import board_svg as board_svg
     from nardy_ai.records import read_record as read_record
     from nardy_ai.rollouts import RolloutReport as RolloutReport
     from nardy_ai.rollouts import rollout as rollout
@@ -42,6 +43,7 @@ _MODULES = {
     "afterstates": "nardy_ai.movegen.generate",
     "analyse": "nardy_ai.analysis.match",
     "best_afterstates": "nardy_ai.bots",
+    "board_svg": "nardy_ai.pictures",
     "cube_decision": "nardy_ai.cubeful",
     "find_rules": "nardy_ai.rules",
     "load_bot": "nardy_ai.bots",
@@ -64,6 +66,7 @@ __all__ = [
     "afterstates",
     "analyse",
     "best_afterstates",
+    "board_svg",
     "cube_decision",
     "find_rules",
     "load_bot",

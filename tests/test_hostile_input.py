@@ -17,9 +17,9 @@ from nardy_ai.boards import checked_boards
 from nardy_ai.errors import BoardError, ConfigError, NardyError, RulesError
 from nardy_ai.files import sole_use
 from nardy_ai.movegen.generate import Afterstates
+from nardy_ai.pictures.charts import read_metrics
 from nardy_ai.rules import find_rules, preset_names, start_boards
 from nardy_ai.train.loop import METRICS_FILE, STATE_FILE, Run, Watcher
-from nardy_ai.train.plot import read_metrics
 
 SHORT = find_rules("short")
 

@@ -46,6 +46,12 @@ def test_looking_up_rules_and_plays_imports_no_compiler(argv, heavy):
     assert heavy not in modules_after(f"from nardy_ai.cli.main import main; main({argv!r})")
 
 
+@pytest.mark.parametrize("argv", [["--help"], ["evaluate", "start", "--dice", "31", "--bot", "pips"]])
+def test_answers_without_pictures_import_nothing_that_draws(argv):
+    loaded = modules_after(f"from nardy_ai.cli.main import main; main({argv!r})")
+    assert not {"jinja2", "matplotlib", "nardy_ai.pictures", "nardy_ai.reports"} & loaded
+
+
 def test_only_training_imports_torch():
     modules = [
         module.name

@@ -14,12 +14,12 @@ import pytest
 from nardy_ai.bot_file import read_bot
 from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.network import Weights
+from nardy_ai.pictures.charts import TrainingRun, plot_runs, read_metrics
 from nardy_ai.rules import find_rules, start_boards
 from nardy_ai.train import loop
 from nardy_ai.train.config import BenchmarkConfig, NetworkConfig, OptimConfig, PlayConfig, TrainConfig
 from nardy_ai.train.learner import Learner, choose_device
 from nardy_ai.train.loop import BOT_FILE, METRICS_FILE, STATE_FILE, Run, Watcher, start_run
-from nardy_ai.train.plot import plot_run, read_metrics
 from nardy_ai.train.state import load_state
 
 TINY = TrainConfig(
@@ -161,7 +161,7 @@ def test_the_run_keeps_its_resolved_config(straight):
 
 def test_the_learning_curve_is_a_png(straight, tmp_path):
     picture = tmp_path / "curve.png"
-    plot_run(straight / METRICS_FILE, picture)
+    plot_runs([TrainingRun("straight", read_metrics(straight / METRICS_FILE))], picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from nardy_ai.analysis.judge import RolloutOptions
@@ -25,11 +26,11 @@ from nardy_ai.analysis.result import (
     luck_word,
 )
 from nardy_ai.bots import default_bot, is_trained, load_bot
-from nardy_ai.cli.chances import rounded
+from nardy_ai.cli.chances import chance_cells, chance_header, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import options_of
 from nardy_ai.cli.main import DONE, INTERRUPTED
-from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.output import add_json_argument, print_json, print_table, write_document
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.stopping import stoppable
 from nardy_ai.errors import NardyError
@@ -72,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the rollouts (default: %(default)s)")
     parser.add_argument("--all", action="store_true", help="list every decision, not only the dearest")
+    parser.add_argument("--html", metavar="FILE", help="write the analysis with drawn boards as a page for a browser")
     parser.add_argument("--mat", metavar="FILE", help="write the match that was read to FILE, as .mat")
     parser.add_argument("--no-cache", action="store_true", help="judge anew what was judged before")
     parser.add_argument(
@@ -96,11 +98,23 @@ def run(args: argparse.Namespace) -> int:
         if args.mat is not None:
             save_record(Path(args.mat), record)
         analysis = _judged(args, record, bot)
+    if args.html is not None:
+        _write_page(args.html, analysis)
     if args.json:
         print_json(as_data(analysis))
     else:
         _print_analysis(analysis, show_all=args.all)
     return DONE if analysis.complete else INTERRUPTED
+
+
+def _write_page(file: str, analysis: MatchAnalysis) -> None:
+    from nardy_ai.reports.analysis import ChanceColumns, analysis_page
+
+    def cells(outcomes: Sequence[float]) -> list[str]:
+        return chance_cells(np.array(outcomes, dtype=np.float32), analysis.rules)
+
+    columns = ChanceColumns(tuple(chance_header(analysis.rules)), cells)
+    write_document(file, analysis_page(analysis, columns, settings=settings_line(analysis)))
 
 
 def _record_and_bot(args: argparse.Namespace) -> tuple[MatchRecord, Bot]:

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 from tqdm import tqdm
 
 from nardy_ai import __version__
@@ -41,6 +42,9 @@ from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, prese
 INTERRUPTED = 130
 SURE = 1.96
 """Standard errors to either side of a 95 % interval."""
+
+POINTS = 1000
+"""Positions whose equities `--exact --json` gives one by one."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -321,7 +325,16 @@ def _exact_data(report: ExactReport) -> dict[str, object]:
         "standard_error": _or_null(report.standard_error),
         "worst_loss": rounded(report.worst_loss),
         "best_share": rounded(report.best_share),
+        "points": _points(report),
     }
+
+
+def _points(report: ExactReport) -> list[tuple[float, float]]:
+    """Equity by the solution and by the bot, of at most POINTS positions spread evenly over the sample."""
+    if report.found is None:
+        return []
+    at = np.linspace(0, report.positions - 1, min(POINTS, report.positions)).round().astype(int)
+    return [(rounded(exact), rounded(found)) for exact, found in zip(report.exact[at], report.found[at], strict=True)]
 
 
 def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -> int:

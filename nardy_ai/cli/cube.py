@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 from nardy_ai import __version__
 from nardy_ai.boards import CONTRARY, Boards, finished, swap_sides
@@ -9,7 +10,14 @@ from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table, cumulative_chances, exclusive_chances, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import add_state_arguments, options_of, read_met, read_state, state_data, state_text
-from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_picture_arguments,
+    check_picture_arguments,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import Given, add_position_arguments, add_rules_argument, read_positions
 from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import CubeState, CubeStates, swap_state
@@ -22,6 +30,9 @@ from nardy_ai.notation import Position, draw_board, write_position
 from nardy_ai.outcomes import Outcomes, ever_possible, swap
 from nardy_ai.rules import RuleSet, find_rules
 from nardy_ai.search import MOST_PLIES
+
+if TYPE_CHECKING:
+    from nardy_ai.reports.positions import Section
 
 DEAD, LIVE = 0.0, 1.0
 MARS = 1
@@ -64,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_state_arguments(parser)
     parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
+    add_picture_arguments(parser)
     add_json_argument(parser)
 
 
@@ -74,7 +86,10 @@ def run(args: argparse.Namespace) -> int:
     with compile_notice():
         rules = None if args.rules is None else find_rules(args.rules)
         bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
-        answers = [_answer(args, bot, given) for given in read_positions(args, bot.rules)]
+        positions = read_positions(args, bot.rules)
+        check_picture_arguments(args, len(positions))
+        answers = [_answer(args, bot, given) for given in positions]
+    _write_pictures(args, answers, bot)
     if args.json:
         print_json([_data(answer, bot) for answer in answers])
         return 0
@@ -127,31 +142,88 @@ def _windows(model: CubeModel, state: CubeState, outcomes: Outcomes, board: Boar
 
 
 def _print_answer(answer: Answer, bot: Bot, *, draw: bool) -> None:
-    rules, position, decision = bot.rules, answer.given.position, answer.decision
-    xgid = _xgid(position, rules)
-    print(
-        f"nardy {__version__}, bot {bot.name}, {decision.plies} plies of look-ahead, rules {rules.name},"
-        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
-    )
+    rules, decision = bot.rules, answer.decision
+    print(_settings_line(answer, bot))
     print(state_text(decision.state, met=answer.table))
     if draw:
-        print(draw_board(position, rules))
+        print(draw_board(answer.given.position, rules))
     print(f"\n{decision.action}{_waiting(answer)}")
     header, *rows = chance_table(decision.outcomes, rules)
     print_table(_equity_rows(decision), header=_equity_header(decision), indent=2)
     mistakes = _mistakes(decision)
     if mistakes:
         print(f"mistakes: {'; '.join(mistakes)}")
-    print("\ncubeless chances, without look-ahead")
+    print(f"\n{_CHANCES}")
     print_table(rows, header=header, indent=2)
-    print("\nchances to win at which the cube turns, mars as often as here")
+    print(f"\n{_WINDOWS}")
     print_table(_window_rows(answer.windows), header=_WINDOW_HEADER, indent=2)
-    for name, windows in zip(("side on roll", "other side"), answer.windows, strict=True):
-        if windows.gammon_values is not None:
-            now, later = windows.gammon_values
+    for line in _gammon_lines(answer.windows):
+        print(f"  {line}")
+    losers = _loser_lines(answer.losers)
+    if losers:
+        print(f"\n{losers[0]}\n  {losers[1]}")
+
+
+_CHANCES = "cubeless chances, without look-ahead"
+_WINDOWS = "chances to win at which the cube turns, mars as often as here"
+
+
+def _settings_line(answer: Answer, bot: Bot) -> str:
+    rules, position = bot.rules, answer.given.position
+    xgid = _xgid(position, rules)
+    return (
+        f"nardy {__version__}, bot {bot.name}, {answer.decision.plies} plies of look-ahead, rules {rules.name},"
+        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    )
+
+
+def _write_pictures(args: argparse.Namespace, answers: list[Answer], bot: Bot) -> None:
+    """The files of `--svg` and `--html`, if asked for."""
+    if args.svg is not None:
+        write_document(args.svg, _picture(answers[0], bot))
+    if args.html is not None:
+        from nardy_ai.reports.positions import positions_page
+
+        write_document(args.html, positions_page("nardy cube", [_section(answer, bot) for answer in answers]))
+
+
+def _picture(answer: Answer, bot: Bot, *, style: bool = True) -> str:
+    """The board as SVG, with the cube of the state that was judged."""
+    from nardy_ai.pictures import board_svg
+
+    state = answer.decision.state
+    position = replace(answer.given.position, cube_value=state.value, cube_owner=state.owner)
+    return board_svg(position, bot.rules, style=style)
+
+
+def _section(answer: Answer, bot: Bot) -> "Section":
+    from nardy_ai.reports.positions import Section
+    from nardy_ai.reports.tables import Table
+
+    decision = answer.decision
+    header, *rows = chance_table(decision.outcomes, bot.rules)
+    return Section(
+        heading=f"{bot.rules.name} nardy: {decision.action}{_waiting(answer)}",
+        board=_picture(answer, bot, style=False),
+        lines=(_settings_line(answer, bot), state_text(decision.state, met=answer.table)),
+        tables=(
+            Table.of_texts("what the cube is worth", _equity_header(decision), _equity_rows(decision)),
+            Table.of_texts(_CHANCES, header, rows),
+            Table.of_texts(_WINDOWS, _WINDOW_HEADER, _window_rows(answer.windows)),
+        ),
+        notes=(*_mistakes(decision), *_gammon_lines(answer.windows), *_loser_lines(answer.losers)),
+    )
+
+
+def _gammon_lines(windows: tuple[Windows, Windows]) -> list[str]:
+    """Each side's gammon values in words; none by rules without mars."""
+    lines = []
+    for name, one in zip(("side on roll", "other side"), windows, strict=True):
+        if one.gammon_values is not None:
+            now, later = one.gammon_values
             after = "" if later is None else f", {later:.3f} after a double"
-            print(f"  gammon value of the {name}: {now:.3f}{after}")
-    _print_losers(answer)
+            lines.append(f"gammon value of the {name}: {now:.3f}{after}")
+    return lines
 
 
 def _equity_header(decision: CubeDecision) -> list[str]:
@@ -215,17 +287,17 @@ def _window_rows(windows: tuple[Windows, Windows]) -> list[list[str]]:
 _WINDOW_HEADER = ["doubler", "he takes from", "doubles from", "cash from", "too good from"]
 
 
-def _print_losers(answer: Answer) -> None:
-    losers = answer.losers
+def _loser_lines(losers: MarketLosers) -> list[str]:
+    """How many throws lose the market, and which; nothing if none does."""
     if not losers.share:
-        return
-    print(f"\nmarket losers: {1296 * losers.share:.0f} of 1296 throws ({100 * losers.share:.1f} %)")
+        return []
     words = []
     for roll, lost in zip(ROLLS, losers.lost, strict=True):
         share = float(ROLL_WEIGHTS @ lost)
         if share:
             words.append(f"{roll[0]}-{roll[1]}" + ("" if lost.all() else f" ({36 * share:.0f}/36)"))
-    print(f"  {', '.join(words)}")
+    count = f"market losers: {1296 * losers.share:.0f} of 1296 throws ({100 * losers.share:.1f} %)"
+    return [count, ", ".join(words)]
 
 
 def _data(answer: Answer, bot: Bot) -> dict[str, object]:

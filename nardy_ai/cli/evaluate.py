@@ -1,8 +1,9 @@
 """`nardy evaluate POSITION [--dice 31]`: how a game will end, and with a roll the plays ranked."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,14 @@ from nardy_ai.cli.cubes import (
     state_data,
     state_text,
 )
-from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_picture_arguments,
+    check_picture_arguments,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import (
     Given,
     add_dice_argument,
@@ -47,10 +55,13 @@ from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.movegen.reference import plays
-from nardy_ai.notation import Position, draw_board, format_play, write_position
+from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position
 from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
 from nardy_ai.rules import RuleSet, find_rules
 from nardy_ai.search import Lookahead
+
+if TYPE_CHECKING:
+    from nardy_ai.reports.positions import Section
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_state_arguments(parser)
     parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
+    add_picture_arguments(parser)
     add_json_argument(parser)
 
 
@@ -109,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
     with compile_notice():
         bot = _find_bot(args.bot, args.rules)
         given = read_positions(args, bot.rules)
+        check_picture_arguments(args, len(given))
         positions, where = [_asked_position(args, one) for one in given], [one.where for one in given]
         if args.cube:
             answers = [
@@ -117,6 +130,7 @@ def run(args: argparse.Namespace) -> int:
             ]
         else:
             answers = evaluate(bot, positions, where=where)
+    _write_pictures(args, answers, bot)
     if args.json:
         print_json([_as_data(one, answer, bot, args.top) for one, answer in zip(given, answers, strict=True)])
         return 0
@@ -242,54 +256,69 @@ def _xgid(position: Position, rules: RuleSet) -> str | None:
 
 def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> None:
     rules, position = bot.rules, answer.position
-    xgid = _xgid(position, rules)
-    print(
-        f"nardy {__version__}, bot {bot.name}, rules {rules.name},"
-        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
-    )
+    print(_settings_line(answer, bot))
     if answer.state is not None:
         print(state_text(answer.state))
     if draw:
         print(draw_board(position, rules, cube=False))
-    if answer.outcomes is not None:
-        _print_outcomes(answer.outcomes, position, rules)
-        if answer.cubeful is not None:
-            print(
-                f"with the cube: equity {answer.cubeful:+.4f} per cube if both decide rightly (nardy cube tells more)"
-            )
-    else:
+    if answer.outcomes is None:
         print_plays(answer, bot, top)
-
-
-def _print_outcomes(outcomes: NDArray[np.float32], position: Position, rules: RuleSet) -> None:
-    equity = float(equities(outcomes, rules))
-    if finished(position.board[None])[0]:
-        result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
-        verb = {"win": "won", "lose": "lost"}[result]
-        print(f"the game is over: the side on roll has {verb} ({way.replace('_', ' ')}), {equity:+g} points")
-        return
-    print(f"before the roll: equity {equity:+.4f} points a game, cubeless, for the side on roll")
-    header, *rows = chance_table(outcomes, rules)
-    print_table(rows, header=header, indent=2)
+    else:
+        _print_told(*_told_outcomes(answer.outcomes, answer, rules))
 
 
 def print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
     """The ranked plays of an answer, the best `top` of them."""
+    _print_told(*_told_plays(answer, bot, top))
+
+
+def _print_told(line: str, table: list[list[str]], note: str) -> None:
+    print(line)
+    if table:
+        print_table(table[1:], header=table[0], indent=2)
+    if note:
+        print(f"  {note}")
+
+
+def _settings_line(answer: Answer, bot: Bot) -> str:
+    """All that is needed to ask again."""
+    rules, position = bot.rules, answer.position
+    xgid = _xgid(position, rules)
+    return (
+        f"nardy {__version__}, bot {bot.name}, rules {rules.name},"
+        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    )
+
+
+def _told_outcomes(outcomes: NDArray[np.float32], answer: Answer, rules: RuleSet) -> tuple[str, list[list[str]], str]:
+    """A sentence, a table with its header, or none, and a note, or none."""
+    equity = float(equities(outcomes, rules))
+    if finished(answer.position.board[None])[0]:
+        result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
+        verb = {"win": "won", "lose": "lost"}[result]
+        line = f"the game is over: the side on roll has {verb} ({way.replace('_', ' ')}), {equity:+g} points"
+        return line, [], ""
+    line = f"before the roll: equity {equity:+.4f} points a game, cubeless, for the side on roll"
+    note = ""
+    if answer.cubeful is not None:
+        note = f"with the cube: equity {answer.cubeful:+.4f} per cube if both decide rightly (nardy cube tells more)"
+    return line, chance_table(outcomes, rules), note
+
+
+def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[list[str]], str]:
+    """As `_told_outcomes`."""
     rules, dice, ranked = bot.rules, answer.position.dice, answer.ranked
     assert dice is not None
     count = "1 play" if len(ranked) == 1 else f"{len(ranked)} plays"
     shown = ranked[:top]
     part = f", the best {len(shown)}" if len(shown) < len(ranked) else ""
     numbers = [str(i) for i in range(1, len(shown) + 1)]
+    line = f"roll {dice[0]}-{dice[1]}: {count}{part}; "
     if ranked[0].outcomes is None:
-        print(
-            f"roll {dice[0]}-{dice[1]}: {count}{part}; the values of {bot.name!r} only rank plays, they are no points"
-        )
         rows = [[n, play.text, f"{play.value:+12.4f}"] for n, play in zip(numbers, shown, strict=True)]
-        print_table(rows, header=["", "play", "       value"], indent=2)
-        return
+        line += f"the values of {bot.name!r} only rank plays, they are no points"
+        return line, [["", "play", "       value"], *rows], ""
     kind = "points a game, cubeless," if answer.state is None else "points per cube, with the cube,"
-    print(f"roll {dice[0]}-{dice[1]}: {count}{part}; equity in {kind} for the side that plays")
     looks_ahead = ranked[0].plies is not None
     rows = [
         [
@@ -299,12 +328,57 @@ def print_plays(answer: Answer, bot: Bot, top: int | None) -> None:
         for n, play in zip(numbers, shown, strict=True)
         if play.outcomes is not None
     ]
+    line += f"equity in {kind} for the side that plays"
     header = ["", "play", *["ply"] * looks_ahead, "  equity", "   loss", *chance_header(rules)]
-    print_table(rows, header=header, indent=2)
-    if looks_ahead:
-        print("  ply: how far ahead a play was judged; one left behind counts less than those that went on")
+    notes = ["ply: how far ahead a play was judged; one left behind counts less than those that went on"] * looks_ahead
     if possible_ways(rules)[WAYS.index("koks")]:
-        print("  chances are cumulative: mars+ is mars or koks")
+        notes.append("chances are cumulative: mars+ is mars or koks")
+    return line, [header, *rows], "\n  ".join(notes)
+
+
+def _write_pictures(args: argparse.Namespace, answers: list[Answer], bot: Bot) -> None:
+    """The files of `--svg` and `--html`, if asked for."""
+    if args.svg is not None:
+        write_document(args.svg, _picture(answers[0], bot, answers[0].ranked[:1]))
+    if args.html is not None:
+        from nardy_ai.reports.positions import positions_page
+
+        sections = [_section(answer, bot, args.top) for answer in answers]
+        write_document(args.html, positions_page("nardy evaluate", sections))
+
+
+def _picture(answer: Answer, bot: Bot, ranked: Sequence[RankedPlay], *, style: bool = True) -> str:
+    """The board as SVG with the plays that can be shown, of which the first is."""
+    from nardy_ai.pictures import board_svg
+
+    position, state = answer.position, answer.state
+    if state is not None:
+        position = replace(position, cube_value=state.value, cube_owner=state.owner)
+    best, *others = [parse_play(play.text) for play in ranked] or [()]
+    return board_svg(position, bot.rules, cube=state is not None, moves=best, others=others, style=style)
+
+
+def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
+    from nardy_ai.reports.positions import Section
+    from nardy_ai.reports.tables import Table
+
+    dice = answer.position.dice
+    if answer.outcomes is None:
+        line, table, note = _told_plays(answer, bot, top)
+    else:
+        line, table, note = _told_outcomes(answer.outcomes, answer, bot.rules)
+    tables: list[Table] = []
+    if table:
+        has_plays = bool(answer.ranked)
+        caption = "plays, the best first" if has_plays else "how games from here end"
+        tables.append(Table.of_texts(caption, table[0], table[1:], play_column=1 if has_plays else None))
+    return Section(
+        heading=f"{bot.rules.name} nardy, " + ("on roll" if dice is None else f"to play {dice[0]}-{dice[1]}"),
+        board=_picture(answer, bot, answer.ranked[:top], style=False),
+        lines=(_settings_line(answer, bot), *([] if answer.state is None else [state_text(answer.state)]), line),
+        tables=tuple(tables),
+        notes=(note,) if note else (),
+    )
 
 
 def _as_data(given: Given, answer: Answer, bot: Bot, top: int | None) -> dict[str, object]:

@@ -30,6 +30,7 @@ COMMANDS = {
     "analyse": "judge every decision of a match: .mat, .sgf or a list of positions",
     "benchmark": "let bots play each other, or choose in decisions with known answers",
     "bench": "measure speed and memory on this machine, beside other engines where they are installed",
+    "plot": "draw how training went, or what a benchmark found",
     "solve": "solve a game of few checkers exactly",
     "play": "play a game or a match against a bot at the terminal",
     "moves": "list the legal plays of a position",

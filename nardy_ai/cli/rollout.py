@@ -23,14 +23,14 @@ from nardy_ai.cli.chances import (
     rounded,
 )
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
 from nardy_ai.cli.stopping import stoppable
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
-from nardy_ai.notation import format_play, parse_play, read_position, write_position
+from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position
 from nardy_ai.outcomes import class_names
 from nardy_ai.rollouts import CANDIDATES, CLEAR, Line, RolloutReport, read_rollout, rollout, save_rollout
 from nardy_ai.rules import find_rules
@@ -113,6 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", metavar="FILE", help="write all games to FILE, to go on from later")
     parser.add_argument("--resume", metavar="FILE", help="add the games to those in FILE; the rest must be the same")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_picture_arguments(parser)
     add_json_argument(parser)
 
 
@@ -144,6 +145,7 @@ def run(args: argparse.Namespace) -> int:
     if not report.games:
         print(f"nardy: interrupted before the first games had ended (seed {args.seed})", file=sys.stderr)
         return INTERRUPTED
+    _write_pictures(args, asked, report)
     if args.json:
         print_json(_as_data(asked, report))
     else:
@@ -252,42 +254,87 @@ def _settings_text(report: RolloutReport) -> str:
     return ", ".join(parts)
 
 
-def _print_report(asked: Asked, report: RolloutReport) -> None:
+@dataclass(frozen=True)
+class Told:
+    """A report as people read it, the best line first: sentences, a table, errors below its cells, and notes."""
+
+    lines: tuple[str, ...]
+    header: list[str]
+    rows: list[list[str]]
+    errors: list[list[str]]
+    notes: tuple[str, ...]
+
+
+def _best_first(report: RolloutReport) -> list[int]:
+    return sorted(range(len(report.lines)), key=lambda p: -report.lines[p].equity)
+
+
+def _told(asked: Asked, report: RolloutReport) -> Told:
     rules = report.rules
     text = write_position(asked.given.position, rules)
     xgid = f", {write_position(asked.given.position, rules, format='xgid')}" if rules.board == CONTRARY else ""
-    print(f'nardy {__version__}, position "{text}"{xgid}')
-    print(f"{_settings_text(report)}; {_WHY[report.stopped]}")
-    order = sorted(range(len(report.lines)), key=lambda p: -report.lines[p].equity)
-    lines = [report.lines[p] for p in order]
+    lines = [f'nardy {__version__}, position "{text}"{xgid}', f"{_settings_text(report)}; {_WHY[report.stopped]}"]
+    order = _best_first(report)
     if asked.dice is None:
-        print("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
-        header, rows = ["  equity", "+-    "], [_equity_cells(line) for line in lines]
+        lines.append("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
+        header, rows = ["  equity", "+-    "], [_equity_cells(report.lines[p]) for p in order]
     else:
-        print(f"roll {asked.dice[0]}-{asked.dice[1]}; equity in points a game, cubeless, for the side that plays;")
-        print("+- are standard errors, that of a difference to the best play is made from the same dice")
+        lines.append(
+            f"roll {asked.dice[0]}-{asked.dice[1]}; equity in points a game, cubeless, for the side that plays;"
+        )
+        lines.append("+- are standard errors, that of a difference to the best play is made from the same dice")
         header = ["", "play", "  equity", "+-    ", "to best", "+-    "]
         rows = [
-            [str(i), asked.names[p], *_equity_cells(line), *_difference_cells(line)]
-            for i, (p, line) in enumerate(zip(order, lines, strict=True), start=1)
+            [str(i), asked.names[p], *_equity_cells(report.lines[p]), *_difference_cells(report.lines[p])]
+            for i, p in enumerate(order, start=1)
         ]
-    cells = [_chance_cells(line, report) for line in lines]
-    errors = [_error_cells(p, report) for p in order]
     blank = [""] * len(header)
-    table = [
-        row
-        for line, chances, spread in zip(rows, cells, errors, strict=True)
-        for row in ([*line, *chances], [*blank, *spread])
-    ]
-    print_table(table, header=[*header, *chance_header(rules)], indent=2)
+    errors = [[*blank, *_error_cells(p, report)] for p in order]
+    rows = [[*row, *_chance_cells(report.lines[p], report)] for row, p in zip(rows, order, strict=True)]
     koks = "chances are cumulative (mars+ is mars or koks); " if possible_ways(rules)[WAYS.index("koks")] else ""
-    print(f"  {koks}below each its standard error")
-    for p, line in zip(order, lines, strict=True):
-        if line.cut:
+    notes = [f"{koks}below each its standard error"]
+    for p in order:
+        if report.lines[p].cut:
             name = f" of {asked.names[p]}" if asked.names else ""
-            print(
-                f"  {line.cut} games{name} had not ended after {report.settings.cut_after} plies: the bot judged them"
+            notes.append(
+                f"{report.lines[p].cut} games{name} had not ended after {report.settings.cut_after} plies: the bot"
+                " judged them"
             )
+    return Told(tuple(lines), [*header, *chance_header(rules)], rows, errors, tuple(notes))
+
+
+def _print_report(asked: Asked, report: RolloutReport) -> None:
+    told = _told(asked, report)
+    print("\n".join(told.lines))
+    pairs = zip(told.rows, told.errors, strict=True)
+    print_table([row for pair in pairs for row in pair], header=told.header, indent=2)
+    for note in told.notes:
+        print(f"  {note}")
+
+
+def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutReport) -> None:
+    """The files of `--svg` and `--html`, if asked for."""
+    if args.svg is None and args.html is None:
+        return
+    from nardy_ai.pictures import board_svg
+
+    rules = report.rules
+    position = Position(asked.given.position.board, dice=asked.dice)
+    plays_shown = [parse_play(asked.names[p]) for p in _best_first(report)] if asked.names else [()]
+    if args.svg is not None:
+        write_document(args.svg, board_svg(position, rules, cube=False, moves=plays_shown[0]))
+    if args.html is not None:
+        from nardy_ai.reports.positions import Section, positions_page
+        from nardy_ai.reports.tables import Table
+
+        told = _told(asked, report)
+        caption = "plays, the best first" if asked.names else "how games from here end"
+        play_column = 1 if asked.names else None
+        table = Table.of_texts(caption, told.header, told.rows, below=told.errors, play_column=play_column)
+        board = board_svg(position, rules, cube=False, moves=plays_shown[0], others=plays_shown[1:], style=False)
+        heading = f"{rules.name} nardy, " + ("to play {}-{}".format(*asked.dice) if asked.dice else "on roll")
+        section = Section(heading, board, told.lines, (table,), told.notes)
+        write_document(args.html, positions_page("nardy rollout", [section]))
 
 
 def _equity_cells(line: Line) -> list[str]:

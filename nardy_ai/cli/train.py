@@ -126,7 +126,7 @@ def _progress(training: "Run", watcher: "Watcher", *, quiet: bool) -> Iterator[N
 
 
 def _plot(folder: Path) -> None:
+    from nardy_ai.pictures.charts import TrainingRun, plot_runs, read_metrics
     from nardy_ai.train.loop import METRICS_FILE
-    from nardy_ai.train.plot import plot_run
 
-    plot_run(folder / METRICS_FILE, folder / PLOT_FILE)
+    plot_runs([TrainingRun(folder.name, read_metrics(folder / METRICS_FILE))], folder / PLOT_FILE)

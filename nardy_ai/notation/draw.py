@@ -4,6 +4,8 @@ Both geometries have the same picture: points are the numbers of the side on rol
 sides move the same way round, arrows at the edges say which, and where each comes from and goes to.
 """
 
+from collections.abc import Sequence
+
 from nardy_ai.boards import BAR, FACING, OFF, PARALLEL, Boards, finished, pip_counts, swap_sides
 from nardy_ai.notation.position import Position, check_position
 from nardy_ai.rules import RuleSet
@@ -39,9 +41,9 @@ def draw_board(
     middle = f"|{blank}|BAR|{blank}|" if rules.closed_by > 1 else f"|{blank}|{blank}|"
     marks = _MARKS[::-1] if bottom else _MARKS
     labels = [f"{mark} {name}".strip() for mark, name in zip(marks, names, strict=True)]
-    below, above = (_notes(position, side, labels[side]) for side in (bottom, 1 - bottom))
+    below, above = (side_notes(position, side, labels[side]) for side in (bottom, 1 - bottom))
     leftwards, rightwards = _ways_round(rules)
-    notes = [leftwards, *above, *[""] * (_TALLEST - len(above)), _cube_note(position, labels) if cube else ""]
+    notes = [leftwards, *above, *[""] * (_TALLEST - len(above)), cube_note(position, labels) if cube else ""]
     notes += [*[""] * (_TALLEST - len(below)), *below, rightwards]
     lines = [_edge(_UPPER, rules), *upper, middle, *lower, _edge(_LOWER, rules)]
     return "\n".join(f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True))
@@ -87,7 +89,7 @@ def _cell(count: int, mark: str, depth: int, *, empty: str) -> str:
     return f" {empty if depth == 0 else ' '} "
 
 
-def _notes(position: Position, side: int, label: str) -> list[str]:
+def side_notes(position: Position, side: int, label: str) -> list[str]:
     """What stands beside a side's half, at most five lines."""
     notes = [label, f"{int(pip_counts(position.board)[side])} pips"]
     off = int(position.board[side, OFF])
@@ -104,7 +106,8 @@ def _notes(position: Position, side: int, label: str) -> list[str]:
     return notes
 
 
-def _cube_note(position: Position, labels: list[str]) -> str:
+def cube_note(position: Position, labels: Sequence[str]) -> str:
+    """What there is to say of the cube: its value, who holds it, and the offer that waits for an answer."""
     if position.crawford:
         return "Crawford game: no cube"
     owner = "centred" if position.cube_owner is None else f"held by {labels[position.cube_owner]}"

@@ -1,7 +1,7 @@
 """A bot measured by a solved game: errors of equity and equity lost, over positions as right play reaches them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,8 @@ class ExactReport:
 
     rms_error, worst_error: of equity over `positions`, None for a bot that is no evaluator. mean_loss: points lost in
     a decision, over the `decisions` with more than one result, with a standard error over games; worst_loss: the most.
-    best_share: decisions in which nothing was lost.
+    best_share: decisions in which nothing was lost. exact, found: `float64[positions]`, the equity of each position
+    by the solution and by the bot, None for a bot that is no evaluator.
     """
 
     bot: str
@@ -54,6 +55,8 @@ class ExactReport:
     standard_error: float
     worst_loss: float
     best_share: float
+    exact: NDArray[np.float64] = field(repr=False, compare=False)
+    found: NDArray[np.float64] | None = field(repr=False, compare=False)
 
 
 def sample_games(exact: ExactBot, match: MatchOptions, *, games: int, seed: int) -> ExactSample:
@@ -78,10 +81,11 @@ def sample_games(exact: ExactBot, match: MatchOptions, *, games: int, seed: int)
 
 def judge(bot: Bot, exact: ExactBot, sample: ExactSample) -> ExactReport:
     """How `bot` values the positions of `sample`, and what its plays there lose. Its rules are those of `exact`."""
-    errors = None
+    known = exact.equity(sample.boards).astype(np.float64)
+    found = errors = None
     if isinstance(bot, Evaluator):
         found = equities(bot.outcomes(sample.boards), exact.rules).astype(np.float64)
-        errors = np.abs(found - exact.equity(sample.boards))
+        errors = np.abs(found - known)
     after = expand(sample.boards, sample.dice, exact.rules)
     right = exact.play_values(sample.boards, after)
     best = right[best_of_segments(right, after.offsets)].astype(np.float64)
@@ -100,6 +104,8 @@ def judge(bot: Bot, exact: ExactBot, sample: ExactSample) -> ExactReport:
         standard_error=error,
         worst_loss=float(lost.max()),
         best_share=float((lost[free] < _TIED).mean()),
+        exact=known,
+        found=found,
     )
 
 

@@ -14,43 +14,62 @@ from numba import njit
 from nardy_ai.features import LEVELS, STEPS
 
 
-class SumOfRows(torch.autograd.Function):
-    """`float32[N, H]` = dense inputs of slots `int8[N, S]` times `first` `float32[S * F, H]`, plus a bias."""
+class FirstUnits(torch.autograd.Function):
+    """See `first_units`. One function for all of it: what lies between would be matrices of the units' size."""
 
     @staticmethod
-    def forward(ctx: Any, first: torch.Tensor, bias: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+    def forward(
+        ctx: Any, first: torch.Tensor, bias: torch.Tensor, seeing: torch.Tensor, inputs: torch.Tensor,
+        reals: torch.Tensor,
+    ) -> torch.Tensor:  # fmt: skip
         slots = inputs.shape[1]
         steps = torch.from_numpy(STEPS)
         table = torch.matmul(steps, first.detach().view(slots, STEPS.shape[1], -1)).contiguous()
-        sums = torch.empty(len(inputs), first.shape[1])
-        _gather(inputs.numpy(), table.numpy(), bias.detach().numpy(), sums.numpy())
-        ctx.save_for_backward(inputs)
-        return sums
+        units = torch.empty(len(inputs), first.shape[1])
+        _gather(inputs.numpy(), table.numpy(), bias.detach().numpy(), units.numpy())
+        if len(seeing):
+            units[:, -seeing.shape[1] :].addmm_(reals, seeing)
+        units.clamp_(min=0)
+        ctx.save_for_backward(inputs, reals, units)
+        ctx.width = seeing.shape[1]
+        return units
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
-        (inputs,) = ctx.saved_tensors
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, None, None]:
+        inputs, reals, units = ctx.saved_tensors
         grad = grad.contiguous()
         table = torch.zeros(inputs.shape[1], LEVELS, grad.shape[1])
-        _scatter(inputs.numpy(), grad.numpy(), table.numpy())
+        bias = torch.zeros(grad.shape[1])
+        behind = torch.empty(len(inputs), ctx.width)
+        _scatter(inputs.numpy(), grad.numpy(), units.numpy(), table.numpy(), bias.numpy(), behind.numpy())
         first = torch.matmul(torch.from_numpy(STEPS.T.copy()), table)
-        return first.view(-1, grad.shape[1]), grad.sum(dim=0), None
+        return first.view(-1, grad.shape[1]), bias, torch.mm(reals.T, behind), None, None
 
 
-def sum_of_rows(first: torch.Tensor, bias: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
-    """First-layer sums `float32[N, H]`, with gradients for first and bias. inputs: slots `int8[N, S]`."""
-    sums: torch.Tensor = SumOfRows.apply(first, bias, inputs)
-    return sums
+def first_units(
+    first: torch.Tensor, bias: torch.Tensor, seeing: torch.Tensor, inputs: torch.Tensor, reals: torch.Tensor
+) -> torch.Tensor:
+    """The rectified units `float32[N, H]`, with gradients for first, bias and seeing.
+
+    What is rectified are dense inputs of slots `int8[N, S]` times `first` `float32[S * F, H]`, plus a bias, and in the
+    last V columns reals `float32[N, R]` times seeing `float32[R, V]`.
+    """
+    units: torch.Tensor = FirstUnits.apply(first, bias, seeing, inputs, reals)
+    return units
 
 
 @njit(nogil=True, cache=True)
 def _rows_of(board, rows):
-    """The slots that hold something as rows of the table, their number rounded up to four by the empty first row."""
+    """The slots that hold something as rows of the table, their number rounded up to four by empty slots' rows.
+
+    These differ: rows that were one would make `_scatter` go step by step.
+    """
     n = 0
     for s in range(len(board)):
         rows[n] = s * LEVELS + board[s]
         n += 1 if board[s] else 0
-    rows[n : n + 3] = 0
+    for k in range(3):
+        rows[n + k] = k * LEVELS
     return (n + 3) // 4 * 4
 
 
@@ -74,14 +93,23 @@ def _gather(inputs, table, bias, sums):
 
 
 @njit(nogil=True, cache=True)
-def _scatter(inputs, grad, table):
-    """table[s, count] += grad[n] for every slot of every board; what falls on empty slots means nothing."""
+def _scatter(inputs, grad, units, table, bias, behind):
+    """g = grad[n] where units[n] is above 0: table[s, count] += g for every slot of every board, bias += g.
+
+    behind[n]: the last columns of g. What falls on empty slots means nothing.
+    """
     slots, levels, width = table.shape
     flat = table.reshape(slots * levels, width)
     rows = np.empty(slots + 4, np.int64)
+    g = np.empty(width, np.float32)
+    zero = np.float32(0)
     for n in range(len(inputs)):
         count = _rows_of(inputs[n], rows)
-        g = grad[n]
+        for h in range(width):
+            x = grad[n, h] if units[n, h] > zero else zero
+            g[h] = x
+            bias[h] += x
+        behind[n] = g[width - behind.shape[1] :]
         for k in range(0, count, 4):
             a = flat[rows[k]]
             b = flat[rows[k + 1]]

@@ -1,8 +1,9 @@
 """The network in torch, and one step of learning. The only module that needs torch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import cast
+from itertools import accumulate
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from nardy_ai.features import STEPS, encode, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.train.config import NetworkConfig, OptimConfig
-from nardy_ai.train.first_layer import sum_of_rows
+from nardy_ai.train.first_layer import first_units
 
 _IMPOSSIBLE = -1e9
 
@@ -32,6 +33,46 @@ def choose_device(name: str) -> torch.device:
     if name not in ("auto", "cpu", "cuda"):
         raise ConfigError(f"device {name!r}; expected auto, cpu or cuda")
     return torch.device("cuda" if name == "cuda" or (name == "auto" and torch.cuda.is_available()) else "cpu")
+
+
+class OneOfLayers(torch.autograd.Function):
+    """See `one_of_layers`. Its gradients are written where they belong, without a whole set of zeros for each layer."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: torch.Tensor, weights: torch.Tensor, biases: torch.Tensor, counts: list[int]
+    ) -> torch.Tensor:
+        answers = inputs.new_empty(len(inputs), weights.shape[1])
+        for p, rows in _parts(counts):
+            torch.addmm(biases[p], inputs[rows], weights[p].T, out=answers[rows])
+        ctx.save_for_backward(inputs, weights)
+        ctx.counts = counts
+        return answers
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, None]:
+        inputs, weights = ctx.saved_tensors
+        to_inputs, to_weights = torch.empty_like(inputs), torch.zeros_like(weights)
+        to_biases = weights.new_zeros(weights.shape[:2])
+        for p, rows in _parts(ctx.counts):
+            torch.mm(grad[rows], weights[p], out=to_inputs[rows])
+            torch.mm(grad[rows].T, inputs[rows], out=to_weights[p])
+            torch.sum(grad[rows], dim=0, out=to_biases[p])
+        return to_inputs, to_weights, to_biases, None
+
+
+def _parts(counts: list[int]) -> Iterator[tuple[int, slice]]:
+    """The layers that have rows, and these rows."""
+    ends = accumulate(counts)
+    return ((p, slice(end - n, end)) for p, (n, end) in enumerate(zip(counts, ends, strict=True)) if n)
+
+
+def one_of_layers(inputs: torch.Tensor, weights: torch.Tensor, biases: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    """Linear layers `[P, O, I]` with biases `[P, O]`: the first counts[0] rows of inputs `[N, I]` go through layer 0,
+    the next counts[1] through layer 1 and so on. `[N, O]`, with gradients for all three.
+    """
+    answers: torch.Tensor = OneOfLayers.apply(inputs, weights, biases, counts)  # type: ignore[no-untyped-call]
+    return answers
 
 
 class TorchNetwork(torch.nn.Module):
@@ -68,24 +109,19 @@ class TorchNetwork(torch.nn.Module):
         phases = self.phases.of(boards, self.rules.board)
         order = np.argsort(phases, kind="stable")
         inputs = self.features.inputs(boards[order], self.rules)
+        reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(self.first.device)
         if self.first.is_cpu:
-            sums = sum_of_rows(self.first, self.first_bias, torch.from_numpy(inputs))
+            units = first_units(self.first, self.first_bias, self.reals, torch.from_numpy(inputs), reals)
         else:
             dense = torch.from_numpy(encode(inputs)).to(self.first.device)
             sums = torch.addmm(self.first_bias, dense, self.first)
-        if self.features.reals:
-            reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(sums.device)
             width = self.reals.shape[1]
-            seeing = torch.addmm(sums[:, -width:], reals, self.reals)
-            sums = torch.cat((sums[:, :-width], seeing), dim=1)
+            seeing = torch.addmm(sums[:, sums.shape[1] - width :], reals, self.reals)
+            units = torch.relu(torch.cat((sums[:, : sums.shape[1] - width], seeing), dim=1))
         counts = np.bincount(phases, minlength=len(self.second)).tolist()
-        parts = [self._head(part, p) for p, part in enumerate(torch.split(torch.relu(sums), counts)) if len(part)]
-        return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable")).to(sums.device)]
-
-    def _head(self, units: torch.Tensor, phase: int) -> torch.Tensor:
-        second = self.shared + self.second[phase]
-        hidden = torch.relu(torch.addmm(self.second_bias[phase], units, second.T))
-        return torch.addmm(self.third_bias[phase], hidden, self.third[phase].T)
+        hidden = torch.relu(one_of_layers(units, self.shared + self.second, self.second_bias, counts))
+        logits = one_of_layers(hidden, self.third, self.third_bias, counts)
+        return logits[torch.from_numpy(np.argsort(order, kind="stable")).to(logits.device)]
 
     def masked(self, boards: Boards) -> torch.Tensor:
         """Logits `float32[N, K]` of boards, the impossible classes far below all others."""

@@ -1,0 +1,47 @@
+"""Learning's own forward and backward passes against torch's."""
+
+import numpy as np
+import pytest
+from networks import HIDDEN, UNITS, network_of, phases_for
+from positions import reached_boards
+
+from nardy_ai.features import FEATURE_SETS, encode
+from nardy_ai.rules import find_rules
+
+torch = pytest.importorskip("torch", reason="only training needs torch")
+
+from nardy_ai.train.config import NetworkConfig  # noqa: E402
+from nardy_ai.train.learner import TorchNetwork  # noqa: E402
+
+SHORT = find_rules("short")
+
+
+def plain_logits(network: TorchNetwork, boards: np.ndarray) -> torch.Tensor:
+    """Every board through dense products, one by one where its phase chooses the layers."""
+    sums = torch.from_numpy(encode(network.features.inputs(boards, SHORT))) @ network.first + network.first_bias
+    reals = torch.from_numpy(network.features.real_inputs(boards, SHORT)) @ network.reals
+    units = torch.relu(sums + torch.nn.functional.pad(reals, (UNITS - reals.shape[1], 0)))
+    phases = torch.from_numpy(network.phases.of(boards, SHORT.board))
+    second = (network.shared + network.second)[phases]
+    hidden = torch.relu(torch.einsum("nh,noh->no", units, second) + network.second_bias[phases])
+    return torch.einsum("no,nko->nk", hidden, network.third[phases]) + network.third_bias[phases]
+
+
+@pytest.mark.parametrize("features", FEATURE_SETS)
+def test_logits_and_gradients_are_those_of_plain_products(features: str):
+    network = TorchNetwork(SHORT, NetworkConfig(features, UNITS, HIDDEN, phases_for(features)), seed=1)
+    network.take(network_of(SHORT, features).weights)
+    boards = reached_boards(SHORT, 200, seed=8)[0]
+    boards = boards[(boards[:, :, 1:] > 0).any(axis=2).all(axis=1)]
+    weights = torch.from_numpy(np.random.default_rng(1).normal(size=(len(boards), 6)).astype(np.float32))
+
+    logits = [network.logits(boards), plain_logits(network, boards)]
+    gradients = [
+        torch.autograd.grad((each * weights).sum(), list(network.parameters()), allow_unused=True) for each in logits
+    ]
+
+    torch.testing.assert_close(logits[0], logits[1], rtol=0, atol=1e-5)
+    for (name, value), found, wanted in zip(network.named_parameters(), *gradients, strict=True):
+        if value.numel():
+            assert wanted.abs().max() > 0.1, name
+            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4, msg=name)

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher
 
-from nardy_ai.bench import contest, peers, positions, tasks
+import nardy_ai as na
+from nardy_ai.bench import contest, peers, positions, rollout_peers, tasks
 from nardy_ai.bench.contest import Contestant, Disagreement, Figure, Machine, Table, take_turns
 from nardy_ai.bench.tasks import SHARED_WORK, TASKS, Setting, Work
 from nardy_ai.bots import load_bot
@@ -27,7 +28,8 @@ from nardy_ai.errors import BotError
 from nardy_ai.evaluators import network
 from nardy_ai.evaluators.baselines import RandomBot
 from nardy_ai.movegen import kernels, reference
-from nardy_ai.rules import find_rules
+from nardy_ai.notation import parse_play
+from nardy_ai.rules import find_rules, start_boards
 
 SHORT = find_rules("short")
 FEW = 6
@@ -372,3 +374,86 @@ def test_compiled_functions_release_the_interpreter_lock(module):
     compiled = {name: value for name, value in vars(module).items() if isinstance(value, CPUDispatcher)}
     assert compiled
     assert [name for name, function in compiled.items() if not function.targetoptions.get("nogil")] == []
+
+
+def test_look_ahead_counts_its_decisions(bot_files, monkeypatch):
+    monkeypatch.setattr(tasks, "AHEAD_PLIES", 1)
+    (table,) = measured("lookahead", [bot_files["short"]], rounds=1)
+    (figure,) = table.figures
+    assert figure.name.endswith("@1ply")
+    assert figure.median > 0
+    assert "16 decisions a run" in table.work
+
+
+GNUBG = """#!/bin/sh
+if [ ! -t 1 ]; then exit 1; fi
+cat "$5" >{seen}
+cat <<END
+Estimated SE for "Current Position" after 36 trials  0.03721
+Rollout done. Printing final results.
+
+Current Position:
+  0.45900 0.07343 0.00351 - 0.54100 0.19882 0.00737 CL -0.21125
+ [0.01268 0.02010 0.00171 - 0.01268 0.02301 0.00312 CL  0.03673] 1r
+Full cubeless rollout with variance reduction
+@@SECONDS 11.4159 11.1000
+END
+"""
+
+
+def test_gnubg_rolls_out_on_a_terminal_and_is_understood(tmp_path, monkeypatch):
+    """It prints results nowhere else."""
+    program, seen = tmp_path / "gnubg", tmp_path / "seen"
+    program.write_text(GNUBG.format(seen=seen))
+    program.chmod(0o755)
+    monkeypatch.setattr(rollout_peers, "GNUBG", (str(program),))
+    assert rollout_peers.find_gnubg() == str(program)
+    roll = rollout_peers.ROLLING["gnubg"][0]
+    assert roll(36, 7) == rollout_peers.Answer(-0.21125, 0.03673, 11.4159, 11.1)
+    script = seen.read_text()
+    for line in ("set rollout trials 36", "set rollout seed 7", f"set gnubgid {rollout_peers.POSITION}:"):
+        assert line in script
+    program.write_text("#!/bin/sh\necho no such thing\n")
+    with pytest.raises(BotError, match="printed no result"):
+        roll(36, 7)
+
+
+def test_the_position_that_is_rolled_out_is_that_after_31():
+    start = start_boards(SHORT)[0]
+    play = reference.play_named(start, np.array([3, 1], dtype=np.uint8), parse_play("8/5 6/5"), SHORT)
+    assert np.array_equal(rollout_peers.after_31().reshape(2, 26), play.afterstate)
+
+
+@pytest.mark.parametrize(("equity", "agrees"), [(None, True), (3.0, False)])
+def test_rollouts_are_timed_where_all_agree(equity, agrees, bot_files, monkeypatch):
+    """Random weights would play on for long, so games are cut short; another engine says the same or something else."""
+    monkeypatch.setattr(tasks, "ROLLOUT_GAMES", 72)
+    monkeypatch.setattr(tasks, "rollout", partial(na.rollout, truncate_after=2))
+    monkeypatch.setattr(contest, "SECONDS", 0.0)
+    bot = load_bot(bot_files["short"])
+    told = []
+
+    def other(games: int, seed: int) -> rollout_peers.Answer:
+        told.append((games, seed))
+        found = tasks._our_rollout(bot, rollout_peers.after_31(), seed)
+        return replace(found, equity=found.equity if equity is None else equity, seconds=4.0, cpu_seconds=2.0)
+
+    monkeypatch.setattr(tasks, "ROLLING", {"other": (other, lambda: True), "absent": (other, lambda: False)})
+    setting = Setting(1, (bot,), (object(),))
+    if not agrees:
+        with pytest.raises(Disagreement, match=r"other finds \+3.0000"):
+            list(TASKS["rollouts"](setting))
+        return
+    tables = list(TASKS["rollouts"](setting))
+    assert told == [(324, 1)]
+    first = tables[0].figures[0]
+    error = tasks._our_rollout(bot, rollout_peers.after_31(), 1).standard_error
+    assert first.values == pytest.approx((4.0 * (error / 0.005) ** 2,))
+    assert first.cores == (0.5,)
+    assert [figure.name for figure in tables[0].figures] == ["other", f"nardy_ai {bot.name}"]
+    assert len(tables) == 2
+
+
+def test_rollouts_need_a_bot_of_short_nardy(bot_files):
+    with pytest.raises(BotError, match="no bot of short nardy"):
+        measured("rollouts", [bot_files["hyper"]])

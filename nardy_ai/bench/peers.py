@@ -74,6 +74,13 @@ class GnubgNn:
             best(*item, 0)
         return len(items)
 
+    def decide_ahead(self, items: Sequence[Item], plies: int) -> int:
+        """Its best move `plies` ahead, by its own move filter; how many."""
+        best = self._engine.best_move
+        for item in items:
+            best(*item, plies)
+        return len(items)
+
     def play_games(self, n: int, *, seed: int) -> int:
         """Play `n` cubeless games against itself by its best move at 0-ply; returns `n`."""
         best, rng = self._engine.best_move, random.Random(seed)

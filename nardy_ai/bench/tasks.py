@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nardy_ai.bench.contest import Contestant, Disagreement, Figure, Table, pinned, take_turns, usable_cores
 from nardy_ai.bench.peers import GnubgNn, Peer
 from nardy_ai.bench.positions import Pairs, reached_boards, shared_boards, with_all_rolls
+from nardy_ai.bench.rollout_peers import ROLLING, Answer, after_31
 from nardy_ai.boards import Boards, swap_sides
 from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.errors import BotError
@@ -27,7 +28,9 @@ from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.play.lockstep import new_lanes
 from nardy_ai.play.selfplay import play_window
+from nardy_ai.rollouts import THROWS, rollout
 from nardy_ai.rules import RuleSet, find_rules, presets, same_game
+from nardy_ai.search import Lookahead
 
 SEED = 20261129
 BATCH = 1024
@@ -40,6 +43,16 @@ LANES, PLIES, AGES = 512, 8, 16
 """Self-play: games side by side, plies a run, and how many ages games have at first, so that they end evenly."""
 
 PEER_GAMES = 100
+AHEAD_PLIES, AHEAD_DECISIONS, AHEAD_PIECES = 2, 16, 200
+"""Look-ahead: plies, decisions a run, and how many runs are at hand before the first comes again."""
+
+ROLLOUT_GAMES, PEER_ROLLOUT_GAMES = 1296, 324
+"""Fewer of the others, who take a minute or more for 1,296. Time to an error does not depend on it."""
+
+WANTED_ERROR = 0.005
+NETS_DIFFER, SURELY = 0.03, 3.0
+"""Points by which rollouts of two good nets may differ in truth, and standard errors beyond that."""
+
 RECIPE = "short"
 LEARNING_WARM, LEARNING_SECONDS = 20.0, 30.0
 """Seconds of learning before the figures begin (first games are long), and that figures are taken of."""
@@ -125,6 +138,67 @@ def decisions(setting: Setting) -> Iterator[Table]:
         yield Table("decisions", f"whole decisions, {bot.rules.name}, one core", "decisions/s", figures, work)
 
 
+def lookahead(setting: Setting) -> Iterator[Table]:
+    """Whole decisions a second two plies ahead, as GNU Backgammon counts: beside gnubg-nn, whose filter is its own."""
+    for bot in setting.bots:
+        pairs, peers = _pairs_for(bot, setting.peers)
+        pieces = pairs.shuffled(seed=SEED).pieces(AHEAD_DECISIONS)[:AHEAD_PIECES]
+        ahead = Lookahead(bot, AHEAD_PLIES)
+        theirs = [
+            Contestant(f"{peer.name}, {AHEAD_PLIES}-ply", _peer_ahead(peer, pieces), AHEAD_DECISIONS)
+            for peer in peers
+            if isinstance(peer, GnubgNn)
+        ]
+        ours = Contestant(f"nardy_ai {ahead.name}", _decider(ahead, pieces), AHEAD_DECISIONS)
+        with pinned(1):
+            figures = take_turns([*theirs, ours], rounds=setting.rounds)
+        work = f"{AHEAD_DECISIONS} decisions a run, each run others of {len(pieces) * AHEAD_DECISIONS:,}; {pairs.about}"
+        title = f"whole decisions at {AHEAD_PLIES} plies, move filter {ahead.filter.name}, {bot.rules.name}, one core"
+        yield Table("lookahead", title, "decisions/s", figures, work)
+
+
+def rollouts(setting: Setting) -> Iterator[Table]:
+    """Time to a standard error of `WANTED_ERROR`, beside gnubg and bgsage; two workers over one."""
+    bot = next((bot for bot in setting.bots if _peers_know(bot.rules)), None)
+    if bot is None:
+        raise BotError("no bot of short nardy is at hand; name one with --bot")
+    board = after_31()
+    others = [name for name, (_, installed) in ROLLING.items() if setting.peers and installed()]
+    answers: dict[str, list[Answer]] = {name: [] for name in [*others, f"nardy_ai {bot.name}"]}
+    with pinned(1):
+        rollout(bot, board, games=THROWS)  # compiled code, tables, the sieve
+        for seed in range(1, setting.rounds + 1):
+            for name in others:
+                answers[name].append(ROLLING[name][0](PEER_ROLLOUT_GAMES, seed))
+            answers[f"nardy_ai {bot.name}"].append(_our_rollout(bot, board, seed))
+    equities = {name: _weighted(found) for name, found in answers.items()}
+    _check_agreement(equities)
+    texts = [f"{name} {equity:+.4f} +- {error:.4f}" for name, (equity, error) in equities.items()]
+    work = (
+        f"after 31: 8/5 6/5, {ROLLOUT_GAMES} games of nardy_ai, {PEER_ROLLOUT_GAMES} of others, each with seeds 1 to"
+        f" {setting.rounds}; seconds x (standard error / {WANTED_ERROR})^2; equities agree: {', '.join(texts)}"
+    )
+    figures = tuple(
+        Figure(
+            name,
+            tuple(one.seconds * (one.standard_error / WANTED_ERROR) ** 2 for one in found),
+            tuple(one.cpu_seconds / one.seconds for one in found),
+        )
+        for name, found in answers.items()
+    )
+    yield Table("rollouts", f"time to a standard error of {WANTED_ERROR}, cubeless, one core", "s", figures, work)
+    if usable_cores() < 2:
+        yield Table("rollouts", "two workers over one", "games/s", (), "not measured: this process has one core")
+        return
+    contestants = [
+        Contestant(f"{workers} worker{'s' * (workers > 1)}", _roller(bot, board, workers), ROLLOUT_GAMES, workers)
+        for workers in (1, 2)
+    ]
+    with pinned(2):
+        figures = take_turns(contestants, rounds=setting.rounds)
+    yield Table("rollouts", "two workers over one, two cores", "games/s", figures, f"{ROLLOUT_GAMES} games a run")
+
+
 def selfplay(setting: Setting) -> Iterator[Table]:
     """Games of self-play a second without learning, cubeless."""
     for bot in setting.bots:
@@ -208,9 +282,9 @@ def evaluation(setting: Setting) -> Iterator[Table]:
 
 
 TASKS: Mapping[str, Callable[[Setting], Iterator[Table]]] = {
-    task.__name__: task for task in (movegen, decisions, selfplay, learning, memory, evaluation)
+    task.__name__: task for task in (movegen, decisions, lookahead, rollouts, selfplay, learning, memory, evaluation)
 }
-NEED_A_BOT = frozenset({"decisions", "selfplay", "memory", "evaluation"})
+NEED_A_BOT = frozenset({"decisions", "lookahead", "rollouts", "selfplay", "memory", "evaluation"})
 
 
 def _our_counts(pairs: Pairs, rules: RuleSet) -> NDArray[np.int64]:
@@ -288,7 +362,7 @@ def _peer_generator(peer: Peer, items: Sequence[tuple[object, int, int]]) -> Cal
     return run
 
 
-def _decider(bot: Trained, pieces: Sequence[Pairs]) -> Callable[[int], int]:
+def _decider(bot: Bot, pieces: Sequence[Pairs]) -> Callable[[int], int]:
     batches = [piece.pieces(BATCH) for piece in pieces]
 
     def run(k: int) -> int:
@@ -300,6 +374,39 @@ def _decider(bot: Trained, pieces: Sequence[Pairs]) -> Callable[[int], int]:
 def _peer_decider(peer: Peer, pieces: Sequence[Pairs]) -> Callable[[int], int]:
     forms = [peer.items(piece) for piece in pieces]
     return lambda k: peer.decide(forms[k % len(forms)])
+
+
+def _peer_ahead(peer: GnubgNn, pieces: Sequence[Pairs]) -> Callable[[int], int]:
+    forms = [peer.items(piece) for piece in pieces]
+    return lambda k: peer.decide_ahead(forms[k % len(forms)], AHEAD_PLIES)
+
+
+def _our_rollout(bot: Bot, board: Boards, seed: int) -> Answer:
+    began, cpu = time.perf_counter(), time.process_time()
+    report = rollout(bot, board, games=ROLLOUT_GAMES, seed=seed)
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+    return Answer(report.equity, report.standard_error, seconds, cpu_seconds)
+
+
+def _roller(bot: Bot, board: Boards, workers: int) -> Callable[[int], int]:
+    """The k-th rollout, with a seed of its own; how many games that was."""
+    return lambda k: rollout(bot, board, games=ROLLOUT_GAMES, seed=k, workers=workers).games
+
+
+def _weighted(answers: Sequence[Answer]) -> tuple[float, float]:
+    """The mean equity of rollouts of one engine, and its standard error."""
+    errors = [one.standard_error for one in answers]
+    return sum(one.equity for one in answers) / len(answers), sum(error**2 for error in errors) ** 0.5 / len(answers)
+
+
+def _check_agreement(equities: Mapping[str, tuple[float, float]]) -> None:
+    """Nobody is further from nardy_ai than chance and the difference of the nets can lead. Raises Disagreement."""
+    name, (ours, our_error) = list(equities.items())[-1]
+    for other, (equity, error) in equities.items():
+        if abs(equity - ours) > NETS_DIFFER + SURELY * (error**2 + our_error**2) ** 0.5:
+            raise Disagreement(
+                f"{other} finds {equity:+.4f} +- {error:.4f} after 31: 8/5 6/5, {name} {ours:+.4f} +- {our_error:.4f}"
+            )
 
 
 def _peer_player(peer: GnubgNn) -> Callable[[int], int]:

@@ -23,6 +23,7 @@ from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.cube.state import CubeState
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS, dice_at, opening_dice_at
 from nardy_ai.errors import BotError
+from nardy_ai.evaluators.with_bearoff import bare
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
 from nardy_ai.notation import parse_play, read_position
@@ -395,7 +396,7 @@ def test_stopped_analysis_has_what_was_judged_and_goes_on_from_there(bots, tmp_p
 def test_another_bot_of_the_same_name_is_judged_anew(bots, tmp_path):
     cache = tmp_path / "answers.sqlite"
     record = played_by(bots["hyper"], games=1)
-    other = replace(bots["hyper"], weights=random_weights(bots["hyper"].rules, seed=2))
+    other = replace(bare(bots["hyper"]), weights=random_weights(bots["hyper"].rules, seed=2))
 
     before = analyse(record, bots["hyper"], cube=False, cache=cache)
     after = analyse(record, other, cube=False, cache=cache)

@@ -1,9 +1,9 @@
-"""Put the bot of a finished run into checkpoints/ with a card of what it is and how strong, measured now.
+"""Put the bot of a finished training or fit into checkpoints/ with a card of what it is and how strong, measured now.
 
-    python scripts/ship_bot.py runs/short --against random pubeval heuristic --pairs 10000 --seed 7 --decisions FILE
+    python scripts/ship_bot.py runs/short/fit-3 --name short --against random pubeval --pairs 10000 --decisions FILE
 
-Games, time, machine and config come from the bot's file; points a game from the arena (same dice for both, seats
-swapped, cubeless); PR from a decisions file, if one is given, which is named and not copied.
+What made it comes from the bot's file; points a game from the arena (same dice for both, seats swapped, cubeless); PR
+from decisions files, which are named and not copied; errors against the exact solution where `--exact` asks for them.
 """
 
 import argparse
@@ -12,14 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from nardy_ai import outcomes as oc
+from nardy_ai.boards import Boards
 from nardy_ai.bot_file import BotFile, read_bot, save_bot
 from nardy_ai.bots import load_bot
+from nardy_ai.evaluators.exact_bot import ExactBot
+from nardy_ai.evaluators.network import Network
+from nardy_ai.exact.solve import load_solution
 from nardy_ai.files import replace_text
+from nardy_ai.play.against_exact import judge, sample_games
 from nardy_ai.play.arena import ArenaReport, play_pairs
 from nardy_ai.play.decisions import read_decisions, score_decisions
+from nardy_ai.play.sampling import sampled_positions
 from nardy_ai.rules import find_match_options
-from nardy_ai.train.loop import BOT_FILE, Run
+from nardy_ai.train.loop import BOT_FILE
 
+EXACT_GAMES = 4000
 CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 
 
@@ -31,15 +38,13 @@ def main() -> None:
     parser.add_argument("--against", nargs="+", required=True)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--decisions", type=Path)
+    parser.add_argument("--decisions", type=Path, nargs="+", default=[])
+    parser.add_argument("--exact", action="store_true", help="measure against the exact solution")
     args = parser.parse_args()
     name = args.name or args.run.name
-    run = Run.resumed(args.run)
-    if run.progress < 1:
-        raise SystemExit(f"{args.run} is not finished: {run.games:,} of {run.config.games:,} games")
     trained = read_bot(args.run / BOT_FILE)
     path = CHECKPOINTS / f"{name}.safetensors"
-    save_bot(path, trained.network, golden=run.lanes.boards[:16], card=trained.card)
+    save_bot(path, trained.network, golden=golden_of(trained.network), card=trained.card)
     bot = read_bot(path)
     rules = bot.network.rules
     reports = []
@@ -55,19 +60,31 @@ def main() -> None:
         )
         print(f"{other}: {report.points:+.4f} +- {report.standard_error:.4f}", flush=True)
         reports.append(report)
-    replace_text(path.with_suffix(".md"), card_text(name, bot, reports, args.decisions))
+    text = card_text(name, bot, reports)
+    for file in args.decisions:
+        text += decisions_text(name, bot.network, file)
+    if args.exact:
+        text += exact_text(name, bot.network)
+    replace_text(path.with_suffix(".md"), text)
+
+
+def golden_of(network: Network) -> Boards:
+    """Positions of one game by the network: contact and race."""
+    match = find_match_options(network.rules.name)
+    boards = sampled_positions(
+        network, match, range(1), seed=1, wild_share=0.0, wild_plies=1, awkward_share=0.0, near_share=0.0
+    )
+    return boards[:: max(1, len(boards) // 16)][:16]
 
 
 CARD = """# {name}
 
-Rules `{rules}`, {games:,} games; {best.points:+.3f} +- {best.standard_error:.3f} points a game against `{best.second}`.
+Rules `{rules}`; {best.points:+.3f} +- {best.standard_error:.3f} points a game against `{best.second}`.
 
 ## Trained
 
-- `nardy train {name}` with `configs/{name}.toml`, nardy_ai {version}, seed {seed}
-- {games:,} games, {minutes:.0f} minutes of playing and learning, on a machine that other work shared: {machine}; the
-  learner on {device}
-- inputs `{features}`, {units} shared units, {hidden} units for each of contact and race, {classes} outcome classes
+{descent}
+- inputs `{features}`, phases `{phases}`, {units} shared units, {hidden} units a phase, {classes} outcome classes
 
 ## Measured
 
@@ -90,9 +107,43 @@ in {best_share:.1f} %, rms error of equity {rms_error:.4f}. By class: {classes}.
 """
 
 
-def card_text(name: str, bot: BotFile, reports: list[ArenaReport], decisions: Path | None) -> str:
+def descent(name: str, card: Any) -> str:
+    """How a bot came to be, the last stage first."""
+    minutes = f"{card['seconds'] / 60:.0f} minutes"
+    where = f"on a machine that other work shared: {card['machine']}; the learner on {card['device']}"
+    if "games" in card:
+        seed = card["config"]["seed"]
+        return (
+            f"- `nardy train {name}` with `configs/{name}.toml`, nardy_ai {card['version']}, seed {seed}"
+            f"\n- {card['games']:,} games, {minutes} of playing and learning, {where}"
+        )
+    lines = [f"- `nardy recipe {name}` with `configs/recipes/{name}.toml`, nardy_ai {card['version']}"]
+    while "labels" in card:
+        teachers = ", ".join(f"`{source['teacher']}` ({source['shards']} shards)" for source in card["sources"])
+        lines.append(
+            f"- fitted to {card['labels']:,} labels by {teachers}: {card['steps']:,} steps of"
+            f" {card['config']['optim']['batch']:,}, {card['seconds'] / 60:.0f} minutes, {where}"
+        )
+        if "start" not in card:
+            return "\n".join([*lines, "- which began by chance"])
+        lines.append(f"- which began with `{card['start']['name']}`:")
+        card = card["start"]["card"]
+    if "games" in card:
+        lines.append(f"- {card['games']:,} games of self-play, {card['seconds'] / 60:.0f} minutes")
+    return "\n".join(lines)
+
+
+EXACT = """
+Against the exact solution, {report.positions:,} positions of {report.games:,} games as best play reaches them: rms
+error of equity {report.rms_error:.4f}, worst {report.worst_error:.3f}; lost in a decision {report.mean_loss:.5f} +-
+{report.standard_error:.5f} points.
+
+    nardy benchmark {name} --exact --pairs {pairs}
+"""
+
+
+def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
     """The card: one line that says it all, then how the bot was trained and how it was measured."""
-    card: Any = bot.card
     weights = bot.network.weights
     rows = [
         f"| `{one.second}` | {one.points:+.4f} | {one.standard_error:.4f} | {one.first_won:.1%} | {one.pairs:,} |"
@@ -100,16 +151,12 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport], decisions: Pa
         for one in reports
     ]
     commands = [f"    nardy benchmark {name} {one.second} --pairs {one.pairs} --seed {one.seed}" for one in reports]
-    text = CARD.format(
+    return CARD.format(
         name=name,
         rules=bot.network.rules.name,
         best=reports[-1],
-        games=card["games"],
-        minutes=card["seconds"] / 60,
-        version=card["version"],
-        seed=card["config"]["seed"],
-        machine=card["machine"],
-        device=card["device"],
+        descent=descent(name, bot.card),
+        phases=bot.network.phases.name,
         features=bot.network.features.name,
         units=weights.first.shape[1],
         hidden=weights.second.shape[1],
@@ -118,17 +165,27 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport], decisions: Pa
         rows="\n".join(rows),
         commands="\n".join(commands),
     )
-    if decisions is not None:
-        score = score_decisions(bot.network, read_decisions(decisions, bot.network.rules))
-        text += DECISIONS.format(
-            name=name,
-            file=decisions.name,
-            total=score.total,
-            best_share=100 * score.total.best_share,
-            rms_error=score.rms_error,
-            classes=", ".join(f"{kind} {part.pr:.2f}" for kind, part in score.by_class.items()),
-        )
-    return text
+
+
+def decisions_text(name: str, network: Network, file: Path) -> str:
+    """What the bot loses on decisions with known answers."""
+    score = score_decisions(network, read_decisions(file, network.rules))
+    return DECISIONS.format(
+        name=name,
+        file=file.name,
+        total=score.total,
+        best_share=100 * score.total.best_share,
+        rms_error=score.rms_error,
+        classes=", ".join(f"{kind} {part.pr:.2f}" for kind, part in score.by_class.items()),
+    )
+
+
+def exact_text(name: str, network: Network) -> str:
+    """How far the bot is from the exact solution, over positions as right play reaches them."""
+    rules = network.rules
+    exact = ExactBot(load_solution(rules))
+    sample = sample_games(exact, find_match_options(rules.name), games=EXACT_GAMES, seed=1)
+    return EXACT.format(name=name, report=judge(network, exact, sample), pairs=EXACT_GAMES // 2)
 
 
 if __name__ == "__main__":

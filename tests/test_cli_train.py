@@ -99,12 +99,12 @@ def test_ctrl_c_saves_and_resume_goes_on(config, tmp_path):
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "nardy_ai.cli.main", "train"]
     process = subprocess.Popen(
-        [*command, str(config), "--run", str(folder), "--games", "1000000", "--quiet"],
+        [*command, str(config), "--run", str(folder), "--games", "1000000", "--self_check", "false", "--quiet"],
         stderr=subprocess.PIPE,
         text=True,
     )
     metrics = folder / "metrics.jsonl"
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

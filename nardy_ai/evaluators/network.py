@@ -149,8 +149,7 @@ class Network:
 
     def evaluate(self, boards: Boards, known: Known | None = None) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         """Outcomes `float32[N, K]` and equities `float32[N]` of boards that have been checked; known: as above."""
-        bases = np.zeros((1, self.features.slots), dtype=np.int8)
-        return self._run(boards, bases, np.array([0, len(boards)], dtype=np.int64), known)
+        return self._run(boards, self.features.inputs(boards, self.rules), np.arange(len(boards) + 1), known)
 
     def _run(
         self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64], known: Known | None
@@ -167,20 +166,23 @@ class Network:
                 np.empty(0, dtype=np.bool_),
             )
         _evaluate(
-            bases, inputs, offsets, boards, reals, folded.table, folded.bias, nets, folded.rules, folded.phases,
-            folded.barred, folded.points, known.at, known.answers, known.values,
+            bases, inputs, offsets, boards, reals, folded.table, folded.whole, folded.bias, nets, folded.rules,
+            folded.phases, folded.barred, folded.points, known.at, known.answers, known.values,
         )  # fmt: skip
         return known.answers, known.values
 
 
 @dataclass(frozen=True)
 class _Folded:
-    """Weights as the kernel reads them. table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s
-    adds (n from 0), the last row 0; with `bias` `int32[H]` in whole multiples of a unit that `second` makes good.
-    reals: `float32[R, V]` in the same unit.
+    """Weights as the kernel reads them.
+
+    table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s adds (n from 0), the last row 0. whole:
+    `int32[S * 16, H]`, row 16 s + n what n checkers in slot s add together. Both and `bias` `int32[H]` are whole
+    multiples of a unit that `second` makes good; reals, `float32[R, V]`, are in the same unit.
     """
 
     table: NDArray[np.int32]
+    whole: NDArray[np.int32]
     bias: NDArray[np.int32]
     reals: NDArray[np.float32]
     second: NDArray[np.float32]  # `[P, H, O]`, O rounded up to a multiple of LANES
@@ -199,10 +201,12 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet) -> _Folded:
     bias = weights.first_bias.astype(np.float64)
     bound = (np.abs(rows).max(axis=1).sum(axis=0) + np.abs(bias)).max() + 1.0
     unit = 2.0 ** np.ceil(np.log2(bound / 2**30))
+    whole = np.rint(rows / unit).astype(np.int32)
     table = np.zeros((slots * LEVELS + 1, len(bias)), dtype=np.int32)
-    table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(np.rint(rows / unit).astype(np.int32), axis=1)
+    table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(whole, axis=1)
     return _Folded(
         table=table,
+        whole=whole.reshape(slots * LEVELS, -1),
         bias=np.rint(bias / unit).astype(np.int32),
         reals=np.ascontiguousarray(weights.reals / np.float32(unit)),
         second=_columns(weights.second * np.float32(unit)),
@@ -416,7 +420,7 @@ def _add_rows_and_rectify(source, table, more, less, k, floor, units):
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    bases, inputs, offsets, boards, reals, table, bias, nets, rules, phase_table, barred, points, known, answers,
+    bases, inputs, offsets, boards, reals, table, whole, bias, nets, rules, phase_table, barred, points, known, answers,
     values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
@@ -458,13 +462,12 @@ def _evaluate(
         base = bases[segment]
         n_more = 0
         for s in range(slots):
-            for n in range(base[s]):
-                more[n_more] = s * LEVELS + n
-                n_more += 1
-        more[n_more : n_more + 3] = nothing
+            more[n_more] = s * LEVELS + base[s]
+            n_more += 1 if base[s] else 0
+        more[n_more : n_more + 3] = 0
         parent[:] = bias
         for k in range(0, n_more, 4):
-            _add_four(table, more, k, parent)
+            _add_four(whole, more, k, parent)
         for m in range(offsets[segment], offsets[segment + 1]):
             if len(known) and known[m]:
                 continue

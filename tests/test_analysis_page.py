@@ -71,6 +71,12 @@ def test_worst_decisions_lead_to_their_boards(page):
     assert ["13/9" in details[targets[0]], "pass" in details[targets[1]], "6/3" in details[targets[2]]] == [True] * 3
 
 
+def test_worst_decisions_are_found_by_what_they_are(page):
+    analysis = small_match(note="24/18 is not legal", comment="first\nsecond")
+    copies = tuple(replace(one) for one in analysis.worst)
+    assert tables(page_of(replace(analysis, worst=copies))) == tables(page)
+
+
 def test_luck_names_the_extreme_rolls(page):
     found = tables(page)
     assert [(row[0], row[3]) for row in found["luckiest rolls"]] == [("Anna", "+0.750")]

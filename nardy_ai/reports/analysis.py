@@ -73,8 +73,7 @@ def analysis_page(analysis: MatchAnalysis, chances: ChanceColumns, *, settings: 
         _show(f"d{number}", decision, analysis, chances)
         for number, decision in enumerate((one for game in analysis.games for one in game.decisions), start=1)
     ]
-    by_decision = {id(one.decision): one for one in shown}
-    worst = [by_decision[id(one)] for one in analysis.worst if id(one) in by_decision][:_WORST]
+    worst = [next(one for one in shown if one.decision == dear) for dear in analysis.worst[:_WORST]]
     return render(
         "analysis.html.j2",
         title=f"{analysis.names[0]} \u2013 {analysis.names[1]}",

@@ -1,11 +1,11 @@
-"""The network and its fast path: everything a trained bot computes, in this one file.
+"""The network and its fast path: everything a trained bot computes, but for its inputs (`features`, `tactics`).
 
 A network is a first layer shared by all positions and one small head for each phase of the game (`phases`):
 inputs -> H units -> O units -> K classes, rectified linear, softmax over the classes that are still possible.
 Its inputs are slots of small whole numbers (`features`), so the first layer folds into a table of rows, one for
 each slot and value, and
 
-1. a parent's sum is made once, in the view of the side that rolls next;
+1. a parent's sum is made once, in the view of the side that rolls next, of one row for each slot that holds any;
 2. each sibling adds the rows of the few slots in which it differs;
 3. the O units of eight positions at a time are made in registers (`vectors`);
 4. classes, softmax and points follow, all in one compiled function without temporaries of batch size.

@@ -19,7 +19,6 @@ from nardy_ai.train.labels import LabelRecipe, make_labels
 
 torch = pytest.importorskip("torch", reason="only training needs torch")
 
-from nardy_ai.train.first_layer import sum_of_rows  # noqa: E402
 from nardy_ai.train.fit import Fit, FitWatcher  # noqa: E402
 from nardy_ai.train.learner import Learner  # noqa: E402
 
@@ -108,29 +107,6 @@ def test_what_cannot_be_grown_is_refused(labels: Path, tmp_path: Path):
         Fit.begun(tmp_path / "run", config_of(labels, start=str(path), **{"network.hidden": 4}))
     with pytest.raises(ConfigError, match="cannot begin 'hyper'"):
         Fit.begun(tmp_path / "run", config_of(labels, start="long", **{"network.units": 512, "network.hidden": 64}))
-
-
-def test_sums_of_rows_and_their_gradients_are_those_of_the_dense_product():
-    rng = np.random.default_rng(1)
-    features = FEATURE_SETS["blocks-1"]
-    inputs = features.inputs(reached_boards(find_rules("short"), 50, seed=2)[0], find_rules("short"))
-    from nardy_ai.features import encode
-
-    dense = torch.from_numpy(encode(inputs))
-    first = torch.from_numpy(rng.normal(size=(dense.shape[1], 32)).astype(np.float32)).requires_grad_()
-    bias = torch.from_numpy(rng.normal(size=32).astype(np.float32)).requires_grad_()
-    weight = torch.from_numpy(rng.normal(size=(50, 32)).astype(np.float32))
-
-    found = sum_of_rows(first, bias, torch.from_numpy(inputs))
-    (found * weight).sum().backward()
-    gradients = first.grad.clone(), bias.grad.clone()
-    first.grad, bias.grad = None, None
-    wanted = torch.addmm(bias, dense, first)
-    (wanted * weight).sum().backward()
-
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(gradients[0], first.grad, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(gradients[1], bias.grad, rtol=1e-4, atol=1e-4)
 
 
 def test_rate_rises_and_falls():

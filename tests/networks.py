@@ -10,7 +10,7 @@ from nardy_ai.features import find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 
-UNITS, HIDDEN = 64, 12
+UNITS, HIDDEN, SEEING = 64, 12, 16
 
 
 def phases_for(features: str) -> str:
@@ -34,7 +34,7 @@ def random_weights(rules: RuleSet, features: str = "counts-1", *, seed: int = 1,
         second_bias=normal(phases, HIDDEN, inputs=4),
         third=normal(phases, classes, HIDDEN, inputs=HIDDEN // 4),
         third_bias=normal(phases, classes, inputs=4),
-        reals=normal(reals, UNITS // 4 if reals else 0, inputs=4),
+        reals=normal(reals, SEEING if reals else 0, inputs=4),
     )
 
 

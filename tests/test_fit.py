@@ -35,6 +35,7 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def config_of(labels: Path, **changes: object) -> FitConfig:
     values = {"labels": str(labels), "steps": 400, "optim.batch": 64, "network.units": 64, "network.hidden": 8}
+    values["network.seeing"] = 16
     return override(FitConfig(), values | changes)
 
 
@@ -84,9 +85,9 @@ def test_a_grown_net_says_what_the_smaller_one_said(preset: str, features: str):
     """More units, more heads and real inputs on top: what is new is silent or begins as the old."""
     rules = find_rules(preset)
     smaller = network_of(rules, features)
-    shape = NetworkConfig(features, 64, 20, "zones-1")
+    shape = NetworkConfig(features, 64, 20, "zones-1", 16)
     if features == "counts-1":
-        shape = NetworkConfig("tactics-1", 128, 20, "zones-1")
+        shape = NetworkConfig("tactics-1", 128, 20, "zones-1", 16)
     learner = Learner(rules, shape, OptimConfig(), seed=1, device=CPU)
     if features == "counts-1":
         with torch.no_grad():
@@ -96,6 +97,18 @@ def test_a_grown_net_says_what_the_smaller_one_said(preset: str, features: str):
     grown = Network("grown", rules, learner.network.features, learner.averaged_weights(), learner.network.phases)
 
     boards = reached_boards(rules, 200, seed=4)[0]
+    np.testing.assert_allclose(grown.outcomes(boards), smaller.outcomes(boards), atol=1e-5)
+
+
+def test_more_units_may_see_the_real_inputs():
+    smaller = network_of(HYPER, "tactics-1")
+    shape = NetworkConfig("tactics-1", 80, 12, "zones-1", 48)
+    learner = Learner(HYPER, shape, OptimConfig(), seed=1, device=CPU)
+    learner.begin_with(smaller)
+
+    grown = Network("grown", HYPER, learner.network.features, learner.averaged_weights(), learner.network.phases)
+
+    boards = reached_boards(HYPER, 200, seed=4)[0]
     np.testing.assert_allclose(grown.outcomes(boards), smaller.outcomes(boards), atol=1e-5)
 
 
@@ -121,7 +134,7 @@ def test_rate_rises_and_falls():
 
 def test_fit_command_begins_and_resumes(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = str(tmp_path / "run")
-    arguments = ["--labels", str(labels), "--steps", "200", "--optim.batch", "64", "--network.units", "64", "--quiet"]
+    arguments = ["--labels", str(labels), "--steps", "200", "--optim.batch", "64", "--network.units", "128", "--quiet"]
 
     assert main(["fit", *arguments, "--run", folder, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from networks import HIDDEN, UNITS, network_of, phases_for
+from networks import HIDDEN, SEEING, UNITS, network_of, phases_for
 from positions import reached_boards
 
 from nardy_ai.features import FEATURE_SETS, encode
@@ -29,7 +29,7 @@ def plain_logits(network: TorchNetwork, boards: np.ndarray) -> torch.Tensor:
 
 @pytest.mark.parametrize("features", FEATURE_SETS)
 def test_logits_and_gradients_are_those_of_plain_products(features: str):
-    network = TorchNetwork(SHORT, NetworkConfig(features, UNITS, HIDDEN, phases_for(features)), seed=1)
+    network = TorchNetwork(SHORT, NetworkConfig(features, UNITS, HIDDEN, phases_for(features), SEEING), seed=1)
     network.take(network_of(SHORT, features).weights)
     boards = reached_boards(SHORT, 200, seed=8)[0]
     boards = boards[(boards[:, :, 1:] > 0).any(axis=2).all(axis=1)]

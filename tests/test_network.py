@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from networks import HIDDEN, UNITS, network_of, random_weights
+from networks import HIDDEN, SEEING, UNITS, network_of, random_weights
 from positions import invented_boards, reached_boards
 
 from nardy_ai import outcomes as oc
@@ -50,7 +50,7 @@ def torch_outcomes(network: Network, boards: Boards) -> np.ndarray:
     from nardy_ai.train.config import NetworkConfig
     from nardy_ai.train.learner import TorchNetwork
 
-    shape = NetworkConfig(network.features.name, UNITS, HIDDEN, network.phases.name)
+    shape = NetworkConfig(network.features.name, UNITS, HIDDEN, network.phases.name, SEEING)
     twin = TorchNetwork(network.rules, shape, seed=1)
     twin.take(network.weights)
     return twin.outcomes(boards)

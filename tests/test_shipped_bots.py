@@ -1,6 +1,7 @@
 """The bots in checkpoints/: they load, their cards speak of them, and they play as their cards say."""
 
 import re
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from nardy_ai.bot_file import read_bot
 from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.notation import parse_position
 from nardy_ai.play.arena import play_pairs
-from nardy_ai.resources import checkpoint_names, find_checkpoint, find_config
+from nardy_ai.resources import checkpoint_names, find_checkpoint, find_config, find_recipe
 from nardy_ai.rules import find_match_options, find_rules, preset_names, start_boards
 from nardy_ai.train.config import read_config
+from nardy_ai.train.recipe import FitStage, LabelStage, read_recipe
 
 SHIPPED = checkpoint_names()
 
@@ -21,13 +23,25 @@ def test_the_four_first_bots_are_shipped():
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_bot_was_trained_by_the_shipped_config_of_its_name(name):
+def test_bot_was_made_by_the_shipped_recipe_or_config_of_its_name(name):
     bot = read_bot(find_checkpoint(name))
-    config = read_config(find_config(name))
-    assert bot.card["config"]["games"] == config.games <= bot.card["games"]
-    assert bot.card["config"]["play"]["trace"] == config.play.trace
-    assert bot.card["config"]["network"]["features"] == config.network.features == bot.network.features.name
     assert find_checkpoint(name).stat().st_size < 4 * 2**20
+    if "games" in bot.card:
+        config = read_config(find_config(name))
+        assert bot.card["config"]["games"] == config.games <= bot.card["games"]
+        assert bot.card["config"]["network"]["features"] == config.network.features == bot.network.features.name
+        return
+    recipe = read_recipe(find_recipe(name))
+    fit = recipe.stages[-1]
+    labels = {stage.name: stage for stage in recipe.stages if isinstance(stage, LabelStage)}
+    assert isinstance(fit, FitStage)
+    assert bot.card["steps"] == fit.config.steps
+    assert bot.card["config"]["network"] == asdict(fit.config.network)
+    assert bot.card["config"]["optim"] == asdict(fit.config.optim)
+    for source, label in zip(bot.card["sources"], fit.config.labels, strict=True):
+        stage = labels[label]
+        assert (source["shards"], source["recipe"]) == (stage.shards, asdict(stage.recipe))
+        assert source["teacher"].replace("/bot.safetensors", "") == stage.teacher
 
 
 @pytest.mark.parametrize(

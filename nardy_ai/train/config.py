@@ -30,9 +30,10 @@ class NetworkConfig:
     """The shape of the network."""
 
     features: str = _option("counts-1", "the inputs: counts-1, blocks-1 or tactics-1")
-    units: int = _option(256, "units of the shared first layer, a multiple of 16 (tactics-1: of 64)")
+    units: int = _option(256, "units of the shared first layer, a multiple of 16")
     hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
     phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1 or zones-1")
+    seeing: int = _option(128, "how many of the units see the real inputs of tactics-1, a multiple of 16")
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,10 @@ def _network_checks(network: NetworkConfig) -> Iterator[tuple[bool, str]]:
     features = FEATURE_SETS.get(network.features)
     yield features is not None, f"network.features = {network.features!r}; expected one of {known}"
     yield network.phases in PHASE_SETS, f"network.phases = {network.phases!r}; expected one of {phases}"
-    of = 64 if features is not None and features.reals else 16
-    yield _multiple(network.units, of), f"network.units = {network.units}; expected a multiple of {of}"
+    yield _multiple(network.units, 16), f"network.units = {network.units}; expected a multiple of 16"
+    if features is not None and features.reals:
+        fits = _multiple(network.seeing, 16) and network.seeing <= network.units
+        yield fits, f"network.seeing = {network.seeing}; expected a multiple of 16, at most {network.units} units"
     yield _multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"
 
 

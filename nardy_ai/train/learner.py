@@ -21,10 +21,6 @@ from nardy_ai.train.first_layer import first_units
 
 _IMPOSSIBLE = -1e9
 
-REAL_SHARE = 4
-"""One in so many shared units sees the real inputs of a feature set: what all of them add to a position's cost is more
-than it brings."""
-
 
 def choose_device(name: str) -> torch.device:
     """`auto` (a GPU if there is one), `cpu` or `cuda`. Raises ConfigError where cuda is asked for and absent."""
@@ -94,7 +90,7 @@ class TorchNetwork(torch.nn.Module):
 
         # About 40 of the inputs of a board are not 0; the scale follows what is seen, not what there is.
         self.first = uniform(dense, shape.units, inputs=40)
-        width = shape.units // REAL_SHARE if self.features.reals else 0
+        width = shape.seeing if self.features.reals else 0
         self.reals = uniform(self.features.reals, width, inputs=max(self.features.reals, 1))
         self.first_bias = torch.nn.Parameter(torch.zeros(shape.units))
         # What all phases share, and what each has of its own on top: a rare phase learns from the others.
@@ -153,7 +149,9 @@ class TorchNetwork(torch.nn.Module):
             raise ConfigError(f"{smaller.name!r} plays {smaller.rules.name!r}; it cannot begin {self.rules.name!r}")
         if len(self.first) < slots or len(self.first_bias) < units or len(self.shared) < hidden:
             raise ConfigError(f"{smaller.name!r} has more inputs or units than the network that shall begin with it")
-        if smaller.features.reals and weights.reals.shape != tuple(self.reals.shape):
+        if smaller.features.reals and (
+            len(weights.reals) != len(self.reals) or weights.reals.shape[1] > self.reals.shape[1]
+        ):
             raise ConfigError(f"{smaller.name!r} has other real inputs than the network that shall begin with it")
         before, after = smaller.phases.table(board), self.phases.table(board)
         heads = [int(before[after == p][0]) for p in range(len(self.second))]
@@ -161,7 +159,8 @@ class TorchNetwork(torch.nn.Module):
             if smaller.features.reals:
                 # The last units see the real inputs, so the old ones stay last.
                 place = slice(len(self.first_bias) - units, len(self.first_bias))
-                self.reals.copy_(torch.from_numpy(weights.reals))
+                self.reals.zero_()
+                self.reals[:, -weights.reals.shape[1] :] = torch.from_numpy(weights.reals)
             else:
                 place = slice(0, units)
             self.first[:slots, place] = torch.from_numpy(weights.first)

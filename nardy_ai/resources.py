@@ -1,7 +1,7 @@
-"""Where the configs and bots that come with the package lie, found by name from any working folder.
+"""Where the configs, bots and sets of decisions that come with the package lie, found by name from any working folder.
 
 A wheel carries them inside the package; in a repository they lie at its top level. What is in the files is
-`train`'s and `bot_file`'s business.
+the business of `train`, `bot_file` and `play.decisions`.
 """
 
 from difflib import get_close_matches
@@ -13,6 +13,7 @@ _PACKAGE = Path(__file__).resolve().parent
 CONFIG_SUFFIX = ".toml"
 CHECKPOINT_SUFFIX = ".safetensors"
 CARD_SUFFIX = ".md"
+DECISIONS_SUFFIX = ".jsonl.gz"
 RECIPES = "configs/recipes"
 
 
@@ -40,6 +41,16 @@ def recipe_names() -> list[str]:
 def find_checkpoint(name: str) -> Path | None:
     """The file of a shipped bot, such as `short`; None if no bot of this name is shipped."""
     return _files("checkpoints", CHECKPOINT_SUFFIX).get(name)
+
+
+def find_decisions(name: str) -> Path | None:
+    """The file of a shipped set of decisions, such as `short`; None if no set of this name is shipped."""
+    return _files("decisions", DECISIONS_SUFFIX).get(name)
+
+
+def decisions_names() -> list[str]:
+    """The names of the shipped sets of decisions, sorted."""
+    return sorted(_files("decisions", DECISIONS_SUFFIX))
 
 
 def config_names() -> list[str]:

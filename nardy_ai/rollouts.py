@@ -48,6 +48,7 @@ __all__ = [
     "Line",
     "RolloutReport",
     "RolloutSettings",
+    "THROWS",
     "first_rolls",
     "read_rollout",
     "rollout",
@@ -61,6 +62,8 @@ CLEAR = 3.0
 """Standard errors by which a play must lead for the rule "the best play is clear" that the command offers."""
 
 THROWS = 36
+"""Ordered throws of two dice: in so many games in a row each is the first roll once."""
+
 _CELLS = THROWS * THROWS
 _STRATA_STREAM = 0x57A7
 """Added to the seed where chance spreads the first two rolls, so that they are independent of the dice."""

@@ -31,9 +31,12 @@ from nardy_ai.play.cube_decisions import CubeReport, read_cube_decisions, score_
 from nardy_ai.play.decisions import (
     DecisionReport,
     Difference,
+    LabelNoise,
     Score,
     difference,
+    find_decisions_file,
     holds_cube_decisions,
+    label_noise,
     read_decisions,
     score_decisions,
 )
@@ -52,8 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bots", nargs="+", metavar="BOT", help="a name that `nardy bots` lists, or a bot's file")
     parser.add_argument(
         "--decisions",
-        metavar="FILE",
-        help="let the bots choose in decisions with known answers (.jsonl or .jsonl.gz) and do not play",
+        metavar="NAME",
+        help="let the bots choose in decisions with known answers and do not play: a shipped set, `own` for that of the"
+        " rules, or a file (.jsonl, .jsonl.gz)",
     )
     parser.add_argument(
         "--exact",
@@ -83,9 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play, or let the bots choose, and print how they did."""
     if args.exact and args.decisions is not None:
-        raise NardyError("--exact and --decisions FILE are two benchmarks; give one of them")
+        raise NardyError("--exact and --decisions NAME are two benchmarks; give one of them")
     if args.decisions is None and not args.exact and len(args.bots) < 2:
-        raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions FILE or --exact")
+        raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions NAME or --exact")
     if args.pairs < 1 or args.workers < 1:
         raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
     with compile_notice():
@@ -96,10 +100,10 @@ def run(args: argparse.Namespace) -> int:
         bots = [exact if exact is not None and name in SOLVED else load_bot(name, rules) for name in args.bots]
         if args.exact and exact is not None:
             return _judge(args, bots, exact, match)
-        if args.decisions is not None and holds_cube_decisions(Path(args.decisions)):
-            return _decide_cubes(Path(args.decisions), bots, rules, as_json=args.json)
         if args.decisions is not None:
-            return _decide(Path(args.decisions), bots, rules, as_json=args.json)
+            path = find_decisions_file(args.decisions, rules)
+            decide = _decide_cubes if holds_cube_decisions(path) else _decide
+            return decide(path, bots, rules, as_json=args.json)
         for bot in bots:  # so that kernels are compiled before the bar appears
             best_afterstates(bot, start_boards(rules), (3, 1))
         return _play(args, bots, rules, match)
@@ -341,6 +345,7 @@ def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -
     decisions = read_decisions(path, rules)
     reports = [score_decisions(bot, decisions) for bot in bots]
     differences = [difference(report, reports[0]) for report in reports]
+    noise = label_noise(decisions)
     if as_json:
         print_json(
             {
@@ -348,12 +353,16 @@ def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -
                 "rules": rules.name,
                 "file": str(path),
                 "decisions": len(decisions.classes),
+                "label_noise": None if noise is None else _noise_data(noise),
                 "bots": [_decisions_data(one, apart) for one, apart in zip(reports, differences, strict=True)],
             }
         )
         return 0
     print(f"nardy {__version__}, rules {rules.name}, {len(decisions.classes)} decisions of {path}")
-    print("PR is 500 x the mean equity lost a decision\n")
+    print("PR is 500 x the mean equity lost a decision")
+    if noise is not None:
+        print(_noise_text(noise))
+    print()
     rows = [
         [
             one.bot,
@@ -423,6 +432,25 @@ def _cube_data(report: CubeReport) -> dict[str, object]:
         "taken_right": rounded(report.taken_right),
         "rms_error": {"no_double": rounded(report.errors[0]), "double_take": _or_null(report.errors[1])},
         "by_class": {word: rounded(loss) for word, loss in report.by_class.items()},
+    }
+
+
+def _noise_text(noise: LabelNoise) -> str:
+    if noise.error == 0:
+        return "the answers are exact"
+    return (
+        f"the answers have a standard error of {noise.error:.4f}, differences to the best one of"
+        f" {noise.difference_error:.4f} (rms);\nby that every PR is too high, by the same amount, at most"
+        f" {noise.pr_at_most:.3f} +- {_or_unknown(noise.standard_error, 3)}; differences of PR are not touched"
+    )
+
+
+def _noise_data(noise: LabelNoise) -> dict[str, object]:
+    return {
+        "standard_error": rounded(noise.error),
+        "difference_error": rounded(noise.difference_error),
+        "pr_at_most": rounded(noise.pr_at_most),
+        "pr_at_most_error": _or_null(noise.standard_error),
     }
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "rollout": "play a position to its end many times, or compare plays that way",
     "analyse": "judge every decision of a match: .mat, .sgf or a list of positions",
     "benchmark": "let bots play each other, or choose in decisions with known answers",
+    "decisions": "make a set of decisions with answers, sampled from games of a bot",
     "bench": "measure speed and memory on this machine, beside other engines where they are installed",
     "plot": "draw how training went, or what a benchmark found",
     "solve": "solve a game of few checkers exactly",

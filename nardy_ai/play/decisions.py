@@ -3,7 +3,9 @@
 A file has one JSON object a line (`.jsonl`, or `.jsonl.gz`): `board` before the play, `cls`, and `cands`, 2 or more,
 each with its `board` after the play, its `equity` and perhaps the `ply` of its analysis. Boards are 26 whole numbers in
 the mover's view: points 1 to 24, his checkers positive, the other side's negative; `[25]` his bar, `[0]` the other's.
-Checkers that are missing are borne off. A file does not say by which rules it is meant; whoever reads it does.
+Checkers that are missing are borne off. A set of the project's own (`play.decision_sets`) begins with a line that says
+how it was made and for which rules, and its candidates tell how sure their equities are; of other files the reader
+must know the rules.
 PR is 500 x the mean equity lost a decision (eXtreme Gammon's performance rating).
 """
 
@@ -22,7 +24,14 @@ from nardy_ai.boards import BAR, FACING, OFF, SLOTS, Boards, swap_sides
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.movegen.generate import Afterstates
-from nardy_ai.rules import RuleSet
+from nardy_ai.resources import decisions_names, find_decisions
+from nardy_ai.rules import RuleSet, presets, rules_from_dict, same_game
+
+FORMAT = "nardy_ai decisions"
+"""What the first line of the project's own sets says they are."""
+
+OWN = "own"
+"""In place of a name: the shipped set of the rules that are played."""
 
 PR_SCALE = 500.0
 FULL_PLY = 4
@@ -31,10 +40,24 @@ TIED = 1e-9
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """How sure the equities of M candidates are. errors: `float64[M]`, their standard errors.
+
+    difference_errors: `float64[M]`, those of the differences to the best, 0 for the best. halves: `float64[M, 2]`, the
+    equities by one half of the games and by the other.
+    """
+
+    errors: NDArray[np.float64]
+    difference_errors: NDArray[np.float64]
+    halves: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Decisions:
     """N decisions. boards: `int8[N, 2, 26]` before the plays; candidates: their listed afterstates, M in all.
 
     equities: `float64[M]`, for the mover. full: `bool[M]`, analysed at full depth. classes: a word for each decision.
+    doubt: None where the file says nothing of it.
     """
 
     boards: Boards
@@ -42,6 +65,21 @@ class Decisions:
     equities: NDArray[np.float64]
     full: NDArray[np.bool_]
     classes: tuple[str, ...]
+    doubt: Doubt | None = None
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """What the spread of labels does to PR. error, difference_error: root mean squares over candidates (not the best).
+
+    pr_at_most: by how much the labels' noise raises the PR of every bot alike, at most, with its standard error over
+    decisions.
+    """
+
+    error: float
+    difference_error: float
+    pr_at_most: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -76,21 +114,54 @@ class Difference:
     standard_error: float
 
 
+def find_decisions_file(text: str, rules: RuleSet) -> Path:
+    """The file that `text` means: a shipped set by name, `own` for that of `rules`, or a path. Raises NardyError."""
+    if text == OWN:
+        known = presets()
+        for name in decisions_names():
+            if name in known and same_game(known[name].rules, rules):
+                return _shipped(name)
+        raise NardyError(
+            f"no set of decisions is shipped for rules {rules.name!r}; make one with nardy decisions and name its file"
+        )
+    if text in decisions_names():
+        return _shipped(text)
+    path = Path(text)
+    if path.name == text and "." not in text and not path.exists():
+        known_names = ", ".join([OWN, *decisions_names()])
+        raise NardyError(f"unknown set of decisions {text!r} (known: {known_names}, or a .jsonl or .jsonl.gz file)")
+    return path
+
+
+def _shipped(name: str) -> Path:
+    found = find_decisions(name)
+    assert found is not None
+    return found
+
+
 def read_decisions(path: Path, rules: RuleSet) -> Decisions:
-    """Read a decisions file. Raises NardyError with file, line and fault."""
+    """Read a decisions file. Raises NardyError with file, line and fault, and for a set made for other rules."""
     parents: list[list[int]] = []
     candidates: list[list[int]] = []
     counts: list[int] = []
     equities: list[float] = []
     full: list[bool] = []
     classes: list[str] = []
+    doubts: list[list[float]] = []
     for number, record in read_records(path):
+        if record.get("format") == FORMAT:
+            _check_rules(path, number, record, rules)
+            continue
         try:
             parents.append(checked_counts(record["board"], rules))
             for candidate in record["cands"]:
                 candidates.append(checked_counts(candidate["board"], rules))
                 equities.append(checked_equity(candidate["equity"]))
                 full.append(candidate.get("ply", FULL_PLY) == FULL_PLY)
+                if "se" in candidate:
+                    one, other = candidate["halves"]
+                    told = (candidate["se"], candidate["difference_se"], one, other)
+                    doubts.append([checked_equity(number) for number in told])
             counts.append(len(record["cands"]))
             classes.append(str(record.get("cls", "all")))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -98,6 +169,8 @@ def read_decisions(path: Path, rules: RuleSet) -> Decisions:
             raise NardyError(f"{path}:{number}: is no decision: {reason}") from error
         if counts[-1] < 2:
             raise NardyError(f"{path}:{number}: has {counts[-1]} candidates; expected 2 or more")
+    if not counts:
+        raise NardyError(f"{path}: holds no decision")
     return Decisions(
         boards=boards_of(parents, rules),
         candidates=Afterstates(
@@ -106,7 +179,23 @@ def read_decisions(path: Path, rules: RuleSet) -> Decisions:
         equities=np.array(equities),
         full=np.array(full),
         classes=tuple(classes),
+        doubt=_doubt(doubts) if len(doubts) == len(equities) else None,
     )
+
+
+def _check_rules(path: Path, number: int, about: dict[str, Any], rules: RuleSet) -> None:
+    """Refuse a set that was made for another game. Raises NardyError."""
+    try:
+        made_for = rules_from_dict(about["rules"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise NardyError(f"{path}:{number}: does not say for which rules it was made: {error}") from error
+    if not same_game(made_for, rules):
+        raise NardyError(f"{path}: was made for rules {made_for.name!r}, not for {rules.name!r}")
+
+
+def _doubt(told: list[list[float]]) -> Doubt:
+    numbers = np.array(told)
+    return Doubt(numbers[:, 0], numbers[:, 1], numbers[:, 2:])
 
 
 def read_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -158,6 +247,34 @@ def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
         by_class={name: _score(lost[classes == name]) for name in sorted(set(decisions.classes))},
         rms_error=rms,
         lost=lost,
+    )
+
+
+def label_noise(decisions: Decisions) -> LabelNoise | None:
+    """What the labels' noise does to PR; None if they do not tell how sure they are.
+
+    The best of noisy equities is too high on average, so that everybody's loss is; what was chosen is not, since the
+    choice does not know the noise. Choosing the best by half of the games and looking at what the other half says of
+    it is at most the best true equity on average. The distance of the two is the same for every bot, and bounds what
+    noise adds.
+    """
+    doubt, starts = decisions.doubt, decisions.candidates.offsets[:-1]
+    if doubt is None:
+        return None
+    segments = np.repeat(np.arange(len(starts)), decisions.candidates.counts())
+    best = np.maximum.reduceat(decisions.equities, starts)
+    fair = np.zeros(len(starts))
+    for one, other in ((0, 1), (1, 0)):
+        order = np.lexsort((-doubt.halves[:, one], segments))
+        fair += doubt.halves[order[starts], other] / 2
+    bound = _score(best - fair)
+    others = decisions.equities < best[segments]
+    apart = doubt.difference_errors[others] if others.any() else np.zeros(1)
+    return LabelNoise(
+        error=float(np.sqrt((doubt.errors**2).mean())),
+        difference_error=float(np.sqrt((apart**2).mean())),
+        pr_at_most=bound.pr,
+        standard_error=bound.standard_error,
     )
 
 

@@ -1,5 +1,8 @@
 """Positions to learn from: whole games by a bot, the plays it nearly made, and starts that play seldom reaches."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +15,7 @@ from nardy_ai.play.selfplay import wild_until
 from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 from nardy_ai.search import distinct_boards
 
-__all__ = ["awkward_boards", "sampled_positions"]
+__all__ = ["Turn", "awkward_boards", "sampled_positions", "turns_of"]
 
 MOST_PLIES = 2_000
 """Games that last longer are left where they are."""
@@ -22,6 +25,24 @@ NEAR = 0.2
 
 _NEAR_STREAM = 0xA1E4
 _START_STREAM = 0x57A2
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One ply of the games that are still played.
+
+    games: `int64[B]`. boards: `int8[B, 2, 26]` before the roll; dice: `uint8[B, 2]`; after: what they may become, with
+    `values` `float32[M]` by the bot that plays. wild, awkward: `bool[B]`, begun by chance, or from an awkward board.
+    """
+
+    ply: int
+    games: NDArray[np.int64]
+    boards: Boards
+    dice: NDArray[np.uint8]
+    after: Afterstates
+    values: NDArray[np.float32]
+    wild: NDArray[np.bool_]
+    awkward: NDArray[np.bool_]
 
 
 def sampled_positions(
@@ -37,9 +58,34 @@ def sampled_positions(
 ) -> Boards:
     """Distinct boards before a roll, `int8[N, 2, 26]`, from these games, each played to its end by `bot`.
 
+    near_share: of the decisions, where besides the play made one that was within `NEAR` points of it is taken in. The
+    other options are those of `turns_of`. A pure function of its arguments.
+    """
+    found: list[Boards] = []
+    for turn in turns_of(
+        bot, match, games, seed=seed, wild_share=wild_share, wild_plies=wild_plies, awkward_share=awkward_share
+    ):
+        bits = hash_at(seed + _NEAR_STREAM, turn.games, turn.ply)
+        found += [turn.boards, turn.after.boards[_near_misses(turn.values, turn.after, bits, near_share)]]
+    everything = np.concatenate(found)
+    everything = everything[~finished(everything)]
+    return everything[np.sort(distinct_boards(everything)[0])]
+
+
+def turns_of(
+    bot: Bot,
+    match: MatchOptions,
+    games: range,
+    *,
+    seed: int,
+    wild_share: float,
+    wild_plies: int,
+    awkward_share: float,
+) -> Iterator[Turn]:
+    """The plies of these games, each played to its end by `bot`.
+
     wild_share: of the games, begun with 1 to `wild_plies` plies chosen by chance. awkward_share: of the games, begun
-    from `awkward_boards` (contrary boards only). near_share: of the decisions, where besides the play made one that was
-    within `NEAR` points of it is taken in. A pure function of its arguments.
+    from `awkward_boards` (contrary boards only), which may be finished boards.
     """
     rules = bot.rules
     numbers = np.arange(games.start, games.stop, dtype=np.int64)
@@ -50,27 +96,23 @@ def sampled_positions(
         boards[awkward] = awkward_boards(rules, int(awkward.sum()), seed=seed + games.start)
     until = wild_until(seed, numbers, share=wild_share, most=wild_plies)
     until[awkward] = 0
-    found: list[Boards] = []
     for ply in range(MOST_PLIES):
         if not len(numbers):
             break
-        found.append(boards)
         plies = np.where(awkward, ply + 1, ply)  # an awkward start is no opening: any roll may come
-        after = expand(boards, roll(seed, numbers, plies, match.opening), rules)
+        dice = roll(seed, numbers, plies, match.opening)
+        after = expand(boards, dice, rules)
         values = bot.play_values(boards, after)
+        yield Turn(ply, numbers, boards, dice, after, values, until > 0, awkward)
         chosen = best_of_segments(values, after.offsets)
-        bits = hash_at(seed + _NEAR_STREAM, numbers, ply)
         random = ply < until
         if random.any():
+            bits = hash_at(seed + _NEAR_STREAM, numbers, ply)
             drawn = after.offsets[:-1] + (bits % after.counts().astype(np.uint64)).astype(np.int64)
             chosen = np.where(random, drawn, chosen)
-        found.append(after.boards[_near_misses(values, after, bits, near_share)])
         boards = after.boards[chosen]
         going = ~won(boards, rules)
         boards, numbers, until, awkward = boards[going], numbers[going], until[going], awkward[going]
-    everything = np.concatenate(found)
-    everything = everything[~finished(everything)]
-    return everything[np.sort(distinct_boards(everything)[0])]
 
 
 def _near_misses(

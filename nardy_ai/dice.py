@@ -70,6 +70,32 @@ def opening_dice_at(seed: int, game: ArrayLike, opening: str) -> NDArray[np.uint
     return np.where(lower[:, None], others, dice)
 
 
+def starters_at(seed: int, game: ArrayLike) -> NDArray[np.int64]:
+    """Which side threw the higher opening dice, 0 or 1: a fair coin for each game, `int64[N]`."""
+    return (hash_at(seed, game, _STARTER) >> np.uint64(63)).astype(np.int64)
+
+
+def opening_ties_at(seed: int, game: ArrayLike, opening: str) -> NDArray[np.int64]:
+    """How many throws of each game's opening were ties, by the rule `MatchOptions.opening`, `int64[N]`."""
+    games = np.atleast_1d(np.asarray(game))
+    ties = np.zeros(len(games), dtype=np.int64)
+    waiting = np.arange(len(games))
+    throw = 0
+    while len(waiting):
+        at = games[waiting]
+        if opening == "reroll":
+            dice = others = dice_at(seed, at, _STARTER + 1 + throw)
+            rule = "use_dice"
+        else:
+            dice = dice_at(seed, at, _OTHER_PAIR + 2 * throw if throw else 0)
+            others = dice_at(seed, at, _OTHER_PAIR + (2 * throw + 1 if throw else 0))
+            rule = opening
+        waiting = waiting[_is_tie(dice, others, rule)]
+        ties[waiting] += 1
+        throw += 1
+    return ties
+
+
 @dataclass(frozen=True)
 class Opening:
     """How a game begins between sides 0 and 1.
@@ -88,7 +114,7 @@ def opening_at(seed: int, game: int, opening: str) -> Opening:
 
     Its dice are those of `opening_dice_at`. Who threw the higher ones is a fair coin, a function of (seed, game).
     """
-    starter = int(hash_at(seed, game, _STARTER)[0] >> np.uint64(63))
+    starter = int(starters_at(seed, game)[0])
     throws: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
     while not throws or sum(throws[-1][0]) == sum(throws[-1][1]):
         lower, higher = sorted(_opening_throw(seed, game, len(throws), opening), key=sum)

@@ -2,14 +2,11 @@
 
 import argparse
 import math
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 from tqdm import tqdm
@@ -18,9 +15,11 @@ from nardy_ai import __version__
 from nardy_ai.bots import SOLVED, best_afterstates, is_trained, load_bot
 from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.cube_matches import add_match_arguments, play_with_cube, wants_cube
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.solve import solved
+from nardy_ai.cli.stopping import finishing
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.protocol import Bot
@@ -64,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="measure the bots by the exact solution of the game, which is found first, and do not play",
     )
+    add_match_arguments(parser)
     add_rules_argument(parser, default_text="those of the first trained bot, else short")
     parser.add_argument(
         "--pairs",
@@ -90,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
         raise NardyError("--exact and --decisions NAME are two benchmarks; give one of them")
     if args.decisions is None and not args.exact and len(args.bots) < 2:
         raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions NAME or --exact")
+    if wants_cube(args) and (args.exact or args.decisions is not None):
+        raise NardyError("--cube, --match, --games, --policy and --cap play; --exact and --decisions do not")
     if args.pairs < 1 or args.workers < 1:
         raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
     with compile_notice():
@@ -106,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
             return decide(path, bots, rules, as_json=args.json)
         for bot in bots:  # so that kernels are compiled before the bar appears
             best_afterstates(bot, start_boards(rules), (3, 1))
+        if wants_cube(args):
+            return play_with_cube(args, bots, rules, match)
         return _play(args, bots, rules, match)
 
 
@@ -125,7 +129,7 @@ def _find_rules(name: str | None, bots: Sequence[str]) -> tuple[RuleSet, MatchOp
 def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
     matches = len(list(combinations(bots, 2)))
     with (
-        _stoppable() as stop,
+        finishing() as stop,
         tqdm(total=2 * args.pairs * matches, unit=" games", disable=args.quiet, file=sys.stderr) as bar,
     ):
         lock = threading.Lock()
@@ -143,32 +147,6 @@ def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: 
     else:
         _print_matches(args, reports, bots, rules, match, complete=complete)
     return 0 if complete else INTERRUPTED
-
-
-@contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
-    """A question whether Ctrl-C was pressed. Pressed again, the question itself is interrupted."""
-    presses = 0
-
-    def press(number: int, frame: FrameType | None) -> None:
-        nonlocal presses
-        presses += 1
-        if presses == 1:
-            print("\nending the games that have begun; once more to stop at once", file=sys.stderr)
-
-    def stop() -> bool:
-        if presses > 1:
-            raise KeyboardInterrupt
-        return presses > 0
-
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
-        yield stop
-        return
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _print_matches(

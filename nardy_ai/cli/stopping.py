@@ -52,3 +52,29 @@ def stoppable() -> Iterator[Callable[[], bool]]:
         yield pressed.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def finishing() -> Iterator[Callable[[], bool]]:
+    """A question whether Ctrl-C was pressed; games that run are ended then. A second press interrupts the question."""
+    presses = 0
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal presses
+        presses += 1
+        if presses == 1:
+            say("\nending the games that have begun; once more to stop at once")
+
+    def stop() -> bool:
+        if presses > 1:
+            raise KeyboardInterrupt
+        return presses > 0
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from networks import network_of, random_weights
 from positions import board_of, reached_boards
+from solved import two_checkers
 
 import nardy_ai as na
 from nardy_ai.boards import pip_counts, swap_sides
@@ -18,7 +19,7 @@ from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.network import Network
 from nardy_ai.evaluators.settle import evaluator_play_values
 from nardy_ai.exact.bearoff import bearoff_tables, exact_at
-from nardy_ai.exact.solve import few_checkers, solve
+from nardy_ai.exact.solve import few_checkers
 from nardy_ai.features import find_features
 from nardy_ai.movegen.generate import expand
 from nardy_ai.notation import parse_position
@@ -57,7 +58,7 @@ def bad_network(rules: RuleSet) -> Network:
 @cache
 def solved() -> ExactBot:
     """Two checkers a side, with contact: plays without an error and knows every chance."""
-    return ExactBot(solve(few_checkers(HYPER, 2)))
+    return ExactBot(two_checkers())
 
 
 def races(n: int):

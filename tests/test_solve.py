@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from solved import two_checkers
 
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import FACING, OFF, finished
@@ -41,7 +42,7 @@ KEPT_TO = 2e-6
 
 @pytest.fixture(scope="module")
 def two() -> Solution:
-    return solve(TWO)
+    return two_checkers()
 
 
 @pytest.fixture(autouse=True)

@@ -13,12 +13,13 @@ PACKAGE = Path(nardy_ai.__file__).parent
 
 @dataclass(frozen=True)
 class Message:
-    """A text in the sources. many: its plural where it is counted; where: file and line."""
+    """A text in the sources. many: its plural where it is counted. where: file and line. width: that of a heading."""
 
     text: str
     many: str | None
     context: str
     where: str
+    width: int | None = None
 
 
 @cache
@@ -46,7 +47,8 @@ def _of_call(node: ast.Call, where: str) -> Iterator[Message]:
     contexts = [_text(keyword.value) for keyword in node.keywords if keyword.arg == "context"]
     if texts[0] is not None:
         many = texts[1] if name == "tr_count" else None
-        yield Message(texts[0], many, contexts[0] or "" if contexts else "", where)
+        width = ast.literal_eval(node.args[1]) if name == "heading" else None
+        yield Message(texts[0], many, contexts[0] or "" if contexts else "", where, width)
 
 
 def _of_template(path: Path) -> Iterator[Message]:

@@ -70,6 +70,13 @@ def test_translations_have_the_fields_of_their_texts():
         assert fields_in(forms[0]) <= fields_in(text), text
 
 
+def test_russian_headings_are_no_wider_than_their_columns():
+    headings = [one for one in messages() if one.width is not None]
+    wide = [one.where for one in headings if len(read_catalogue().texts[one.text]) > one.width]
+    assert len(headings) > 15
+    assert wide == []
+
+
 def test_the_catalogue_is_composed_text_of_one_column_a_letter():
     catalogue = read_catalogue()
     for russian in [*catalogue.texts.values(), *(form for forms in catalogue.counts.values() for form in forms)]:

@@ -12,10 +12,11 @@ from nardy_ai.rules import find_rules, start_boards
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Tables are made once a run, in a folder of its own, and never read from the user's."""
+    """Tables are made once a run, in a folder of its own, and never read from the user's; answers are English."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NARDY_CACHE", str(folder))
+        patch.setenv("NARDY_LANG", "en")
         yield folder
 
 

@@ -270,6 +270,7 @@ def test_without_shipped_bots_the_default_is_refused(monkeypatch, capsys):
         (["nonsense", "--bot", "random"], "nonsense"),
         (["20:1 / 5:1", "--bot", "random", "--dice", "31"], "both sides stand on one point"),
         (["start", "--bot", "random", "--dice", "31", "--top", "0"], "--top 0"),
+        (["start", "--bot", "random", "--top", "3"], "--top 3 lists the best plays of a roll"),
         (["start", "--bot", "random", "--dice", "31", "--top", "x"], "--top"),
         (["--file", "absent.txt", "--bot", "random"], "absent.txt: cannot be read"),
         ([OPENING_XGID, "--rules", "long", "--bot", "random"], "Use the text form"),

@@ -15,6 +15,7 @@ close or wrong. `PR_DEFINITION` says so in print.
 
 from dataclasses import dataclass
 
+from nardy_ai.language import marked
 from nardy_ai.notation import Position
 from nardy_ai.rules import RuleSet
 
@@ -50,17 +51,19 @@ LUCKY, VERY_LUCKY = 0.3, 0.6
 """Luck beyond these, either way, is named, as GNU Backgammon does."""
 
 PR_SCALE = 500.0
-PR_DEFINITION = "500 x mean equity lost per own unforced decision (plays with a choice; cube decisions close or wrong)"
+PR_DEFINITION = marked(
+    "500 x mean equity lost per own unforced decision (plays with a choice; cube decisions close or wrong)"
+)
 
 CLOSE = 0.16
 """A cube decision is close if the wrong action costs less; GNU Backgammon's threshold."""
 
-MARKS = ("", "doubtful", "error", "blunder")
-PHASES = ("opening", "contact", "race", "bearoff")
+MARKS = ("", marked("doubtful"), marked("error"), marked("blunder"))
+PHASES = (marked("opening"), marked("contact"), marked("race"), marked("bearoff"))
 """opening: a side's first three turns of a game that begins at the start; contact: until the sides have passed each
 other; race: after that; bearoff: a race in which the side that plays has all its checkers at home or off."""
 
-CUBE = "cube"
+CUBE = marked("cube")
 """The phase under which decisions about the cube are counted."""
 
 
@@ -71,11 +74,15 @@ def mark_of(loss: float | None) -> str:
     return MARKS[1 + (loss >= ERROR) + (loss >= BLUNDER)]
 
 
+_LUCK_WORDS = (marked("lucky"), marked("unlucky"))
+
+
 def luck_word(luck: float | None) -> str:
     """`very lucky`, `lucky`, `unlucky`, `very unlucky`, or nothing for rolls that are neither."""
     if luck is None or abs(luck) < LUCKY:
         return ""
-    return ("very " if abs(luck) >= VERY_LUCKY else "") + ("lucky" if luck > 0 else "unlucky")
+    words = (marked("very lucky"), marked("very unlucky")) if abs(luck) >= VERY_LUCKY else _LUCK_WORDS
+    return words[luck < 0]
 
 
 @dataclass(frozen=True)

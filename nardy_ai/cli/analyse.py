@@ -30,12 +30,21 @@ from nardy_ai.cli.chances import chance_cells, chance_header, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import options_of
 from nardy_ai.cli.main import DONE, INTERRUPTED
-from nardy_ai.cli.output import add_json_argument, print_json, print_table, write_document
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_language_argument,
+    heading,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.stopping import stoppable
+from nardy_ai.cube.decision import action_text
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.exact.cache import cache_folder
+from nardy_ai.language import tr, tr_count
 from nardy_ai.outcomes import class_names
 from nardy_ai.records import MatchRecord, read_record, save_record
 from nardy_ai.rules import RuleSet, find_rules
@@ -85,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -138,7 +148,10 @@ def _asked_rules(args: argparse.Namespace) -> RuleSet:
 def _judged(args: argparse.Namespace, record: MatchRecord, bot: Bot) -> MatchAnalysis:
     rollouts = None if args.rollout is None else RolloutOptions(args.rollout, args.close, args.seed)
     is_slow = rollouts is not None or isinstance(bot, Lookahead)
-    with stoppable() as stop, tqdm(unit=" decisions", disable=args.quiet, file=sys.stderr, dynamic_ncols=True) as bar:
+    with (
+        stoppable() as stop,
+        tqdm(unit=tr(" decisions"), disable=args.quiet, file=sys.stderr, dynamic_ncols=True) as bar,
+    ):
 
         def progress(done: int, total: int) -> None:
             bar.total = total
@@ -161,41 +174,73 @@ def _judged(args: argparse.Namespace, record: MatchRecord, bot: Bot) -> MatchAna
 def settings_line(analysis: MatchAnalysis) -> str:
     """All that is needed to get the same numbers again, on one line."""
     one = analysis.settings
-    parts = [f"nardy {one.version}", f"file {analysis.source}", f"bot {one.bot}", f"rules {one.rules}"]
-    parts.append("with the cube" if one.cube else "without a cube")
+    parts = [
+        f"nardy {one.version}",
+        tr("file {file}", file=analysis.source),
+        tr("bot {bot}", bot=one.bot),
+        tr("rules {rules}", rules=one.rules),
+        tr("with the cube") if one.cube else tr("without a cube"),
+    ]
     if one.rollout_games:
-        parts.append(f"{one.rollout_games} games for each play within {one.rollout_within:g}, seed {one.seed}")
+        games = tr_count("{n} games", "{n} games", one.rollout_games)
+        within = f"{one.rollout_within:g}"
+        parts.append(
+            tr("{games} for each play within {within}, seed {seed}", games=games, within=within, seed=one.seed)
+        )
     return ", ".join(parts)
 
 
 def _print_analysis(analysis: MatchAnalysis, *, show_all: bool) -> None:
     print(settings_line(analysis))
     if not analysis.complete:
-        print("interrupted: only what was judged by then is here")
-    kind = f"match to {analysis.length}" if analysis.length else "money play"
-    print(f"{analysis.names[0]} and {analysis.names[1]}, {kind}, {len(analysis.games)} games")
+        print(tr("interrupted: only what was judged by then is here"))
+    kind = tr("match to {length}", length=analysis.length) if analysis.length else tr("money play")
+    games = tr_count("{n} games", "{n} games", len(analysis.games))
+    first, second = analysis.names
+    print(tr("{first} and {second}, {kind}, {games}", first=first, second=second, kind=kind, games=games))
     _print_faults(analysis.faults)
     if any(total.decisions for total in analysis.totals):
         print()
         _print_totals(analysis)
         print()
         _print_games(analysis)
-    unit = "per cube" if analysis.settings.cube else "in points"
     decisions = [decision for game in analysis.games for decision in game.decisions]
     nothing_known = not any(total.decisions for total in analysis.totals)
     if show_all or nothing_known:
-        print(f"\nevery decision; equities {unit}, of the side that decides (of a take: of the side that doubles)")
+        if analysis.settings.cube:
+            said = tr(
+                "every decision; equities per cube, of the side that decides (of a take: of the side that doubles)"
+            )
+        else:
+            said = tr(
+                "every decision; equities in points, of the side that decides (of a take: of the side that doubles)"
+            )
+        print(f"\n{said}")
         _print_decisions(analysis, decisions, ids=nothing_known)
     if analysis.worst:
-        print(f"\nthe dearest {len(analysis.worst)} decisions; equities {unit}")
+        n = len(analysis.worst)
+        if analysis.settings.cube:
+            said = tr_count(
+                "the dearest {n} decisions; equities per cube", "the dearest {n} decisions; equities per cube", n
+            )
+        else:
+            said = tr_count(
+                "the dearest {n} decisions; equities in points", "the dearest {n} decisions; equities in points", n
+            )
+        print(f"\n{said}")
         _print_decisions(analysis, analysis.worst, ids=True)
 
 
 def _print_faults(faults: Sequence[str]) -> None:
     for fault in faults[:FAULTS_SHOWN]:
-        print(f"  fault: {fault}")
+        print(f"  {tr('fault: {fault}', fault=fault)}")
     if len(faults) > FAULTS_SHOWN:
-        print(f"  and {len(faults) - FAULTS_SHOWN} more faults (--json has them all)")
+        more = tr_count(
+            "and {n} more faults (--json has them all)",
+            "and {n} more faults (--json has them all)",
+            len(faults) - FAULTS_SHOWN,
+        )
+        print(f"  {more}")
 
 
 def _print_totals(analysis: MatchAnalysis) -> None:
@@ -203,45 +248,46 @@ def _print_totals(analysis: MatchAnalysis) -> None:
     rows = [
         ["PR", *(_pr(total.pr) for total in totals)],
         *(
-            [f"  {phase}", *(_phase_cell(total.phases[phase]) for total in totals)]
+            [f"  {tr(phase)}", *(_phase_cell(total.phases[phase]) for total in totals)]
             for phase in (*PHASES, CUBE)
             if any(total.phases[phase].decisions for total in totals)
         ),
-        ["equity lost", *(f"{total.lost:8.3f}" for total in totals)],
-        ["decisions", *(f"{total.decisions:8}" for total in totals)],
-        ["rolls, forced", *(f"{total.turns:8}, {total.forced}" for total in totals)],
-        *([mark, *(f"{total.marks[mark]:8}" for total in totals)] for mark in MARKS[1:]),
-        ["luck", *(f"{total.luck:+8.3f}" for total in totals)],
+        [tr("equity lost"), *(f"{total.lost:8.3f}" for total in totals)],
+        [tr("decisions"), *(f"{total.decisions:8}" for total in totals)],
+        [tr("rolls, forced"), *(f"{total.turns:8}, {total.forced}" for total in totals)],
+        *([tr(mark), *(f"{total.marks[mark]:8}" for total in totals)] for mark in MARKS[1:]),
+        [tr("luck"), *(f"{total.luck:+8.3f}" for total in totals)],
     ]
     if any(total.winning_lost is not None for total in totals):
-        rows.append(["match chances lost", *(_percent(total.winning_lost) for total in totals)])
+        rows.append([tr("match chances lost"), *(_percent(total.winning_lost) for total in totals)])
     print_table(rows, header=["", *analysis.names])
-    print(f"PR is {PR_DEFINITION}")
+    print(tr("PR is {definition}", definition=tr(PR_DEFINITION)))
 
 
 def _print_games(analysis: MatchAnalysis) -> None:
     rows = [
         [
             str(game.number),
-            f"{game.scores[0]}-{game.scores[1]}{' Crawford' if game.crawford else ''}",
+            "-".join(map(str, game.scores)) + (f" {tr('Crawford')}" if game.crawford else ""),
             _ending(game, analysis),
             *(_pr(total.pr) for total in game.totals),
             *(f"{total.luck:+7.3f}" for total in game.totals),
         ]
         for game in analysis.games
     ]
-    heads = [f"{what} {name}" for what in ("PR", "luck") for name in analysis.names]
-    print_table(rows, header=["game", "score", "won by", *heads])
+    heads = [f"{what} {name}" for what in ("PR", tr("luck")) for name in analysis.names]
+    print_table(rows, header=[tr("game"), tr("score"), tr("won by"), *heads])
 
 
 def _ending(game: GameAnalysis, analysis: MatchAnalysis) -> str:
     if game.winner is None:
-        return game.ending
-    return f"{analysis.names[game.winner]} {game.points} ({game.ending})"
+        return tr(game.ending, context="ending")
+    return f"{analysis.names[game.winner]} {game.points} ({tr(game.ending, context='ending')})"
 
 
 def _print_decisions(analysis: MatchAnalysis, decisions: Sequence[Decision], *, ids: bool) -> None:
-    header = ["game", "row", "player", "", "made", "best", " equity", "  loss", "mark", "  luck"]
+    header = [tr("game"), tr("row"), tr("player"), "", tr("made"), tr("best")]
+    header += [heading("equity", 7), heading("loss", 6), tr("mark"), heading("luck", 6)]
     rows = [[str(one.game), str(one.turn), analysis.names[one.side], *_decision_cells(one)] for one in decisions]
     if not ids:
         print_table(rows, header=header)
@@ -256,12 +302,13 @@ def _print_decisions(analysis: MatchAnalysis, decisions: Sequence[Decision], *, 
 def _decision_cells(one: Decision) -> list[str]:
     if isinstance(one, CubeDecision):
         loss = f"{one.loss:6.3f}" if one.action else ""
-        return [f"{one.kind}?", one.action, one.best, f"{one.no_double:+7.3f}", loss, one.mark, ""]
-    made = one.played.play if one.played else "illegal" if one.note else ""
-    luck = "" if one.luck is None else f"{one.luck:+6.3f} {luck_word(one.luck)}".rstrip()
+        made, best = action_text(one.action), action_text(one.best)
+        return [f"{action_text(one.kind)}?", made, best, f"{one.no_double:+7.3f}", loss, tr(one.mark), ""]
+    made = one.played.play if one.played else tr("illegal") if one.note else ""
+    luck = "" if one.luck is None else f"{one.luck:+6.3f} {tr(luck_word(one.luck))}".rstrip()
     loss = "" if one.loss is None else f"{one.loss:6.3f}"
-    best = one.choices[0]
-    return ["{}-{}".format(*one.dice), made, best.play, f"{best.equity:+7.3f}", loss, one.mark, luck]
+    choice = one.choices[0]
+    return ["{}-{}".format(*one.dice), made, choice.play, f"{choice.equity:+7.3f}", loss, tr(one.mark), luck]
 
 
 def _pr(pr: float | None) -> str:

@@ -9,10 +9,12 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_ai.cli.output import heading
+from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.outcomes import class_names, class_points, cumulative, ever_possible
 from nardy_ai.rules import RuleSet
 
-WAYS = ("single", "mars", "koks")
+WAYS = (marked("single"), marked("mars"), marked("koks"))
 
 
 def exclusive_chances(outcomes: NDArray[np.float32], rules: RuleSet) -> dict[str, float]:
@@ -33,6 +35,12 @@ def three_ways(shares: Sequence[float] | NDArray[np.float32]) -> tuple[float, fl
     return float(sum(shares[:-2])), float(shares[-2]), float(shares[-1])
 
 
+def way_text(way: str) -> str:
+    """A class of results in words: what stands behind `win_` or `lose_` in its name."""
+    left = way.removesuffix("_left")
+    return tr(way) if left == way else tr_count("{n} left", "{n} left", int(left))
+
+
 def possible_ways(rules: RuleSet) -> list[bool]:
     """Which of WAYS a game under `rules` can end in."""
     half = ever_possible(rules)[: len(class_names(rules)) // 2]
@@ -47,10 +55,10 @@ def chance_table(outcomes: NDArray[np.float32], rules: RuleSet) -> list[list[str
     chances = cumulative_chances(outcomes)
     _, mars, koks = possible_ways(rules)
     averages = average_points(outcomes, rules) if rules.scoring == "checkers_left" else None
-    header = ["cumulative", "     any", *["mars or more"] * mars, *["    koks"] * koks]
-    table = [header + ["points each"] * (averages is not None)]
-    for row, side in enumerate(("win", "lose")):
-        cells = [f"{side}s", percent(chances[side])]
+    header = [tr("cumulative"), heading("any", 8), *[heading("mars or more", 12)] * mars, *[heading("koks", 8)] * koks]
+    table = [header + [heading("points each", 11)] * (averages is not None)]
+    for row, (side, verb) in enumerate((("win", tr("wins")), ("lose", tr("loses")))):
+        cells = [verb, percent(chances[side])]
         cells += [f"{percent(chances[f'{side}_mars']):>12}"] * mars + [percent(chances[f"{side}_koks"])] * koks
         if averages is not None:
             cells.append(f"{averages[row]:11.2f}")
@@ -61,11 +69,8 @@ def chance_table(outcomes: NDArray[np.float32], rules: RuleSet) -> list[list[str
 def chance_header(rules: RuleSet) -> list[str]:
     """The headings of `chance_cells`."""
     _, mars, koks = possible_ways(rules)
-    return [
-        heading
-        for side in (" wins %", "loses %")
-        for heading in (side, *[" mars+" if koks else "  mars"] * mars, *["  koks"] * koks)
-    ]
+    more = [heading("mars+", 6) if koks else heading("mars", 6)] * mars + [heading("koks", 6)] * koks
+    return [heading("wins %", 7), *more, heading("loses %", 7), *more]
 
 
 def chance_cells(outcomes: NDArray[np.float32], rules: RuleSet) -> list[str]:

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 
 from numba.core.event import Listener, install_listener
 
-NOTICE = "compiling kernels (once for each, under a minute in all) ..."
+from nardy_ai.language import marked, tr
+
+NOTICE = marked("compiling kernels (once for each, under a minute in all) ...")
 
 
 class _Notice(Listener):  # type: ignore[misc]  # numba has no types
@@ -18,7 +20,7 @@ class _Notice(Listener):  # type: ignore[misc]  # numba has no types
     def on_start(self, event: object) -> None:
         """A kernel begins to be compiled."""
         if not self._said:
-            print(NOTICE, file=sys.stderr, flush=True)
+            print(tr(NOTICE), file=sys.stderr, flush=True)
             self._said = True
 
     def on_end(self, event: object) -> None:

@@ -9,16 +9,26 @@ from nardy_ai.boards import CONTRARY, Boards, finished, swap_sides
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table, cumulative_chances, exclusive_chances, rounded
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.cubes import add_state_arguments, options_of, read_met, read_state, state_data, state_text
+from nardy_ai.cli.cubes import (
+    add_state_arguments,
+    options_of,
+    read_met,
+    read_state,
+    state_data,
+    state_text,
+)
 from nardy_ai.cli.output import (
     add_json_argument,
+    add_language_argument,
     add_picture_arguments,
     check_picture_arguments,
+    heading,
     print_json,
     print_table,
     write_document,
 )
 from nardy_ai.cli.positions import Given, add_position_arguments, add_rules_argument, read_positions
+from nardy_ai.cube.decision import action_text
 from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import CubeState, CubeStates, swap_state
 from nardy_ai.cube.windows import Window, gammon_value, window_of
@@ -26,6 +36,7 @@ from nardy_ai.cubeful import CubeDecision, MarketLosers, cubeful_of, decisions_o
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.errors import CubeError
 from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.notation import Position, draw_board, write_position
 from nardy_ai.outcomes import Outcomes, ever_possible, swap
 from nardy_ai.rules import RuleSet, find_rules
@@ -77,6 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
     add_picture_arguments(parser)
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,16 +159,16 @@ def _print_answer(answer: Answer, bot: Bot, *, draw: bool) -> None:
     print(state_text(decision.state, met=answer.table))
     if draw:
         print(draw_board(answer.given.position, rules))
-    print(f"\n{decision.action}{_waiting(answer)}")
+    print(f"\n{_verdict_text(answer)}")
     header, *rows = chance_table(decision.outcomes, rules)
     print_table(_equity_rows(decision), header=_equity_header(decision), indent=2)
     mistakes = _mistakes(decision)
     if mistakes:
-        print(f"mistakes: {'; '.join(mistakes)}")
-    print(f"\n{_CHANCES}")
+        print(tr("mistakes: {mistakes}", mistakes="; ".join(mistakes)))
+    print(f"\n{tr(_CHANCES)}")
     print_table(rows, header=header, indent=2)
-    print(f"\n{_WINDOWS}")
-    print_table(_window_rows(answer.windows), header=_WINDOW_HEADER, indent=2)
+    print(f"\n{tr(_WINDOWS)}")
+    print_table(_window_rows(answer.windows), header=_window_header(), indent=2)
     for line in _gammon_lines(answer.windows):
         print(f"  {line}")
     losers = _loser_lines(answer.losers)
@@ -164,17 +176,22 @@ def _print_answer(answer: Answer, bot: Bot, *, draw: bool) -> None:
         print(f"\n{losers[0]}\n  {losers[1]}")
 
 
-_CHANCES = "cubeless chances, without look-ahead"
-_WINDOWS = "chances to win at which the cube turns, mars as often as here"
+_CHANCES = marked("cubeless chances, without look-ahead")
+_WINDOWS = marked("chances to win at which the cube turns, mars as often as here")
 
 
 def _settings_line(answer: Answer, bot: Bot) -> str:
     rules, position = bot.rules, answer.given.position
     xgid = _xgid(position, rules)
-    return (
-        f"nardy {__version__}, bot {bot.name}, {answer.decision.plies} plies of look-ahead, rules {rules.name},"
-        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    asked = tr(
+        'nardy {version}, bot {bot}, {plies}, rules {rules}, position "{position}"',
+        version=__version__,
+        bot=bot.name,
+        plies=tr_count("{n} plies of look-ahead", "{n} plies of look-ahead", answer.decision.plies),
+        rules=rules.name,
+        position=write_position(position, rules),
     )
+    return f"{asked}, {xgid}" if xgid else asked
 
 
 def _write_pictures(args: argparse.Namespace, answers: list[Answer], bot: Bot) -> None:
@@ -203,13 +220,13 @@ def _section(answer: Answer, bot: Bot) -> "Section":
     decision = answer.decision
     header, *rows = chance_table(decision.outcomes, bot.rules)
     return Section(
-        heading=f"{bot.rules.name} nardy: {decision.action}{_waiting(answer)}",
+        heading=tr("{rules} nardy: {what}", rules=bot.rules.name, what=_verdict_text(answer)),
         board=_picture(answer, bot, style=False),
         lines=(_settings_line(answer, bot), state_text(decision.state, met=answer.table)),
         tables=(
-            Table.of_texts("what the cube is worth", _equity_header(decision), _equity_rows(decision)),
-            Table.of_texts(_CHANCES, header, rows),
-            Table.of_texts(_WINDOWS, _WINDOW_HEADER, _window_rows(answer.windows)),
+            Table.of_texts(tr("what the cube is worth"), _equity_header(decision), _equity_rows(decision)),
+            Table.of_texts(tr(_CHANCES), header, rows),
+            Table.of_texts(tr(_WINDOWS), _window_header(), _window_rows(answer.windows)),
         ),
         notes=(*_mistakes(decision), *_gammon_lines(answer.windows), *_loser_lines(answer.losers)),
     )
@@ -218,27 +235,30 @@ def _section(answer: Answer, bot: Bot) -> "Section":
 def _gammon_lines(windows: tuple[Windows, Windows]) -> list[str]:
     """Each side's gammon values in words; none by rules without mars."""
     lines = []
-    for name, one in zip(("side on roll", "other side"), windows, strict=True):
+    texts = (tr("gammon value of the side on roll: {value}"), tr("gammon value of the other side: {value}"))
+    for text, one in zip(texts, windows, strict=True):
         if one.gammon_values is not None:
             now, later = one.gammon_values
-            after = "" if later is None else f", {later:.3f} after a double"
-            lines.append(f"gammon value of the {name}: {now:.3f}{after}")
+            value = f"{now:.3f}"
+            if later is not None:
+                value = tr("{now}, {later} after a double", now=value, later=f"{later:.3f}")
+            lines.append(text.format(value=value))
     return lines
 
 
 def _equity_header(decision: CubeDecision) -> list[str]:
-    header = ["", "equity per cube"]
-    return header if decision.winning is None else [*header, "match winning chance"]
+    header = ["", heading("equity per cube", 15)]
+    return header if decision.winning is None else [*header, heading("match winning chance", 20)]
 
 
 def _equity_rows(decision: CubeDecision) -> list[list[str]]:
     """Each course of action with its equity."""
     word = "redouble" if decision.state.owner == 0 else "double"
     lines = [
-        ("no_double", f"no {word}", decision.no_double),
-        ("double_take", f"{word}, take", decision.double_take),
-        ("double_pass", f"{word}, pass", None if decision.double_take is None else decision.double_pass),
-        ("beaver", f"{word}, beaver", decision.beaver),
+        ("no_double", action_text(f"no {word}"), decision.no_double),
+        ("double_take", action_text(f"{word}, take"), decision.double_take),
+        ("double_pass", action_text(f"{word}, pass"), None if decision.double_take is None else decision.double_pass),
+        ("beaver", action_text(f"{word}, beaver"), decision.beaver),
     ]
     rows = []
     for name, text, equity in lines:
@@ -255,36 +275,44 @@ def _mistakes(decision: CubeDecision) -> list[str]:
     """What each wrong action costs the side that errs."""
     ruling = decision.verdict
     costs = {
-        "not to double": ruling.cost_no_double,
-        "to double": ruling.cost_double,
-        "to take": ruling.cost_take,
-        "to pass": ruling.cost_pass,
-        "to beaver": ruling.cost_beaver,
+        tr("not to double costs {cost}"): ruling.cost_no_double,
+        tr("to double costs {cost}"): ruling.cost_double,
+        tr("to take costs {cost}"): ruling.cost_take,
+        tr("to pass costs {cost}"): ruling.cost_pass,
+        tr("to beaver costs {cost}"): ruling.cost_beaver,
     }
-    return [f"{action} costs {cost:.4f}" for action, cost in costs.items() if cost]
+    return [text.format(cost=f"{cost:.4f}") for text, cost in costs.items() if cost]
 
 
-def _waiting(answer: Answer) -> str:
-    """What the side that must answer an offer should do."""
+def _verdict_text(answer: Answer) -> str:
+    """The right action, and what the side that must answer an offer should do."""
     offer, decision = answer.given.position.offer, answer.decision
+    action = action_text(decision.action)
     if offer == "double" and decision.verdict.answer is not None:
-        return f"; a double waits: {decision.verdict.answer}"
+        return tr("{action}; a double waits: {answer}", action=action, answer=action_text(decision.verdict.answer))
     if offer == "beaver" and decision.reply is not None:
-        return f"; a beaver waits: {decision.reply}"
-    return ""
+        return tr("{action}; a beaver waits: {answer}", action=action, answer=action_text(decision.reply))
+    return action
 
 
 def _window_rows(windows: tuple[Windows, Windows]) -> list[list[str]]:
     rows = []
-    for name, one in zip(("side on roll", "other side"), windows, strict=True):
-        for kind in ("dead", "live", "mixed"):
+    kinds = {
+        "dead": tr("{doubler}, dead cube"),
+        "live": tr("{doubler}, live cube"),
+        "mixed": tr("{doubler}, mixed cube"),
+    }
+    for name, one in zip((tr("side on roll"), tr("other side")), windows, strict=True):
+        for kind, text in kinds.items():
             window: Window = getattr(one, kind)
             points = (window.take_point, window.double_point, window.cash_point, window.too_good_point)
-            rows.append([f"{name}, {kind} cube", *("      -" if p is None else f"{100 * p:6.2f} %" for p in points)])
+            cells = ("      -" if p is None else f"{100 * p:6.2f} %" for p in points)
+            rows.append([text.format(doubler=name), *cells])
     return rows
 
 
-_WINDOW_HEADER = ["doubler", "he takes from", "doubles from", "cash from", "too good from"]
+def _window_header() -> list[str]:
+    return [tr("doubler"), tr("he takes from"), tr("doubles from"), tr("cash from"), tr("too good from")]
 
 
 def _loser_lines(losers: MarketLosers) -> list[str]:
@@ -296,7 +324,11 @@ def _loser_lines(losers: MarketLosers) -> list[str]:
         share = float(ROLL_WEIGHTS @ lost)
         if share:
             words.append(f"{roll[0]}-{roll[1]}" + ("" if lost.all() else f" ({36 * share:.0f}/36)"))
-    count = f"market losers: {1296 * losers.share:.0f} of 1296 throws ({100 * losers.share:.1f} %)"
+    count = tr(
+        "market losers: {n} of 1296 throws ({percent} %)",
+        n=f"{1296 * losers.share:.0f}",
+        percent=f"{100 * losers.share:.1f}",
+    )
     return [count, ", ".join(words)]
 
 

@@ -9,6 +9,7 @@ from nardy_ai.cli.positions import Given
 from nardy_ai.cube.met import MatchTable, read_table
 from nardy_ai.cube.state import GROWTHS, CubeState, state_of_position
 from nardy_ai.errors import CubeError
+from nardy_ai.language import tr
 from nardy_ai.notation import Position, format_of
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets
 
@@ -80,23 +81,28 @@ def read_state(args: argparse.Namespace, given: Given, options: MatchOptions) ->
 
 def state_text(state: CubeState, *, met: str | None = None) -> str:
     """A state in words: money or match, the cube and whose it is, the rules about it."""
-    owner = {None: "in the centre", 0: "of the side on roll", 1: "of the other side"}[state.owner]
-    words = [f"cube {state.value} {owner}"]
+    owned = {
+        None: tr("cube {stake} in the centre", stake=state.value),
+        0: tr("cube {stake} of the side on roll", stake=state.value),
+        1: tr("cube {stake} of the other side", stake=state.value),
+    }
+    words = [owned[state.owner]]
     if state.away is None:
-        words += [name for name, on in (("Jacoby", state.jacoby), ("beavers", state.beavers)) if on]
-        words.insert(0, "money")
+        words += [name for name, on in ((tr("Jacoby"), state.jacoby), (tr("beavers"), state.beavers)) if on]
+        words.insert(0, tr("money"))
     else:
-        words.insert(0, f"match, {state.away[0]} and {state.away[1]} points away")
+        mine, his = state.away
+        words.insert(0, tr("match, {mine} and {his} points away", mine=mine, his=his))
         if state.crawford:
-            words.insert(1, "Crawford game")
+            words.insert(1, tr("Crawford game"))
         elif min(state.away) == 1:
-            words.insert(1, "after the Crawford game")
+            words.insert(1, tr("after the Crawford game"))
         if met:
-            words.append(f"match equities {met}")
+            words.append(tr("match equities {table}", table=met))
     if state.growth == "arithmetic":
-        words.append("stakes grow by one")
+        words.append(tr("stakes grow by one"))
     if state.cap not in (None, 2**Position.max_cube_log2):
-        words.append(f"largest stake {state.cap}")
+        words.append(tr("largest stake {stake}", stake=state.cap))
     return ", ".join(words)
 
 

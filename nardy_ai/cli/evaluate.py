@@ -20,6 +20,7 @@ from nardy_ai.cli.chances import (
     exclusive_chances,
     possible_ways,
     rounded,
+    way_text,
 )
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import (
@@ -33,8 +34,10 @@ from nardy_ai.cli.cubes import (
 )
 from nardy_ai.cli.output import (
     add_json_argument,
+    add_language_argument,
     add_picture_arguments,
     check_picture_arguments,
+    heading,
     print_json,
     print_table,
     write_document,
@@ -53,6 +56,7 @@ from nardy_ai.cubeful import cubeful_of
 from nardy_ai.errors import BotError, CubeError, NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
+from nardy_ai.language import tr, tr_count
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.movegen.reference import plays
 from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position
@@ -110,6 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw", action="store_true", help="draw the board above the answer")
     add_picture_arguments(parser)
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -123,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
         given = read_positions(args, bot.rules)
         check_picture_arguments(args, len(given))
         positions, where = [_asked_position(args, one) for one in given], [one.where for one in given]
+        if args.top is not None and all(position.dice is None for position in positions):
+            raise NardyError(f"--top {args.top} lists the best plays of a roll, but none is given; add --dice")
         if args.cube:
             answers = [
                 evaluate_with_cube(bot, position, _state(args, one, bot), table=read_met(args), where=one.where)
@@ -284,10 +291,14 @@ def _settings_line(answer: Answer, bot: Bot) -> str:
     """All that is needed to ask again."""
     rules, position = bot.rules, answer.position
     xgid = _xgid(position, rules)
-    return (
-        f"nardy {__version__}, bot {bot.name}, rules {rules.name},"
-        f' position "{write_position(position, rules)}"{f", {xgid}" if xgid else ""}'
+    asked = tr(
+        'nardy {version}, bot {bot}, rules {rules}, position "{position}"',
+        version=__version__,
+        bot=bot.name,
+        rules=rules.name,
+        position=write_position(position, rules),
     )
+    return f"{asked}, {xgid}" if xgid else asked
 
 
 def _told_outcomes(outcomes: NDArray[np.float32], answer: Answer, rules: RuleSet) -> tuple[str, list[list[str]], str]:
@@ -295,13 +306,18 @@ def _told_outcomes(outcomes: NDArray[np.float32], answer: Answer, rules: RuleSet
     equity = float(equities(outcomes, rules))
     if finished(answer.position.board[None])[0]:
         result, _, way = class_names(rules)[int(np.argmax(outcomes))].partition("_")
-        verb = {"win": "won", "lose": "lost"}[result]
-        line = f"the game is over: the side on roll has {verb} ({way.replace('_', ' ')}), {equity:+g} points"
-        return line, [], ""
-    line = f"before the roll: equity {equity:+.4f} points a game, cubeless, for the side on roll"
+        if result == "win":
+            line = tr("the game is over: the side on roll has won ({way}), {points} points")
+        else:
+            line = tr("the game is over: the side on roll has lost ({way}), {points} points")
+        return line.format(way=way_text(way), points=f"{equity:+g}"), [], ""
+    line = tr("before the roll: equity {equity} points a game, cubeless, for the side on roll", equity=f"{equity:+.4f}")
     note = ""
     if answer.cubeful is not None:
-        note = f"with the cube: equity {answer.cubeful:+.4f} per cube if both decide rightly (nardy cube tells more)"
+        note = tr(
+            "with the cube: equity {equity} per cube if both decide rightly (nardy cube tells more)",
+            equity=f"{answer.cubeful:+.4f}",
+        )
     return line, chance_table(outcomes, rules), note
 
 
@@ -309,16 +325,17 @@ def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[li
     """As `_told_outcomes`."""
     rules, dice, ranked = bot.rules, answer.position.dice, answer.ranked
     assert dice is not None
-    count = "1 play" if len(ranked) == 1 else f"{len(ranked)} plays"
     shown = ranked[:top]
-    part = f", the best {len(shown)}" if len(shown) < len(ranked) else ""
+    count = tr_count("{n} play", "{n} plays", len(ranked))
+    if len(shown) < len(ranked):
+        count = tr("{plays}, the best {n}", plays=count, n=len(shown))
     numbers = [str(i) for i in range(1, len(shown) + 1)]
-    line = f"roll {dice[0]}-{dice[1]}: {count}{part}; "
+    values = {"dice": f"{dice[0]}-{dice[1]}", "plays": count}
     if ranked[0].outcomes is None:
         rows = [[n, play.text, f"{play.value:+12.4f}"] for n, play in zip(numbers, shown, strict=True)]
-        line += f"the values of {bot.name!r} only rank plays, they are no points"
-        return line, [["", "play", "       value"], *rows], ""
-    kind = "points a game, cubeless," if answer.state is None else "points per cube, with the cube,"
+        values["bot"] = repr(bot.name)
+        line = tr("roll {dice}: {plays}; the values of {bot} only rank plays, they are no points", **values)
+        return line, [["", tr("play"), heading("value", 12)], *rows], ""
     looks_ahead = ranked[0].plies is not None
     rows = [
         [
@@ -328,11 +345,23 @@ def _told_plays(answer: Answer, bot: Bot, top: int | None) -> tuple[str, list[li
         for n, play in zip(numbers, shown, strict=True)
         if play.outcomes is not None
     ]
-    line += f"equity in {kind} for the side that plays"
-    header = ["", "play", *["ply"] * looks_ahead, "  equity", "   loss", *chance_header(rules)]
-    notes = ["ply: how far ahead a play was judged; one left behind counts less than those that went on"] * looks_ahead
+    if answer.state is None:
+        line = tr("roll {dice}: {plays}; equity in points a game, cubeless, for the side that plays", **values)
+    else:
+        line = tr("roll {dice}: {plays}; equity in points per cube, with the cube, for the side that plays", **values)
+    header = [
+        "",
+        tr("play"),
+        *[tr("ply")] * looks_ahead,
+        heading("equity", 8),
+        heading("loss", 7),
+        *chance_header(rules),
+    ]
+    notes = []
+    if looks_ahead:
+        notes.append(tr("ply: how far ahead a play was judged; one left behind counts less than those that went on"))
     if possible_ways(rules)[WAYS.index("koks")]:
-        notes.append("chances are cumulative: mars+ is mars or koks")
+        notes.append(tr("chances are cumulative: mars+ is mars or koks"))
     return line, [header, *rows], "\n  ".join(notes)
 
 
@@ -370,15 +399,22 @@ def _section(answer: Answer, bot: Bot, top: int | None) -> "Section":
     tables: list[Table] = []
     if table:
         has_plays = bool(answer.ranked)
-        caption = "plays, the best first" if has_plays else "how games from here end"
+        caption = tr("plays, the best first") if has_plays else tr("how games from here end")
         tables.append(Table.of_texts(caption, table[0], table[1:], play_column=1 if has_plays else None))
     return Section(
-        heading=f"{bot.rules.name} nardy, " + ("on roll" if dice is None else f"to play {dice[0]}-{dice[1]}"),
+        heading=position_heading(bot.rules, dice),
         board=_picture(answer, bot, answer.ranked[:top], style=False),
         lines=(_settings_line(answer, bot), *([] if answer.state is None else [state_text(answer.state)]), line),
         tables=tuple(tables),
         notes=(note,) if note else (),
     )
+
+
+def position_heading(rules: RuleSet, dice: tuple[int, int] | None) -> str:
+    """What stands over a position on a page: the game, and the roll that is to be played."""
+    if dice is None:
+        return tr("{rules} nardy, on roll", rules=rules.name)
+    return tr("{rules} nardy, to play {high}-{low}", rules=rules.name, high=dice[0], low=dice[1])
 
 
 def _as_data(given: Given, answer: Answer, bot: Bot, top: int | None) -> dict[str, object]:

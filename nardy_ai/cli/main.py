@@ -18,6 +18,7 @@ from typing import NoReturn, Protocol, cast
 
 from nardy_ai import __version__
 from nardy_ai.errors import NardyError
+from nardy_ai.language import ENGLISH, default_language, speaking
 
 COMMANDS = {
     "train": "train a bot by self-play",
@@ -115,7 +116,16 @@ def _dispatch(arguments: list[str]) -> int:
     command = cast(Command, import_module(f"nardy_ai.cli.{name}"))
     subparser = Parser(prog=f"nardy {name}", description=COMMANDS[name], allow_abbrev=False)
     command.add_arguments(subparser)
-    return command.run(subparser.parse_args(arguments[1:]))
+    args = subparser.parse_args(arguments[1:])
+    with speaking(_language_of(args)):
+        return command.run(args)
+
+
+def _language_of(args: argparse.Namespace) -> str:
+    """What `--lang` says, else the environment; English for commands that have no such option."""
+    if "lang" not in args:
+        return ENGLISH
+    return args.lang or default_language(os.environ)
 
 
 def _top_parser() -> Parser:

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from nardy_ai.cli.output import add_json_argument, print_json
+from nardy_ai.cli.output import add_json_argument, add_language_argument, print_json
 from nardy_ai.cli.positions import (
     Given,
     add_dice_argument,
@@ -13,6 +13,7 @@ from nardy_ai.cli.positions import (
     read_positions,
 )
 from nardy_ai.errors import NardyError, NotationError
+from nardy_ai.language import tr, tr_count
 from nardy_ai.movegen.reference import Play, plays
 from nardy_ai.notation import draw_board, format_play, write_position
 from nardy_ai.rules import RuleSet, find_rules
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules_argument(parser)
     parser.add_argument("--draw", action="store_true", help="draw the board above the plays")
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
             print()
         if args.draw:
             print(draw_board(replace(given.position, dice=roll, offer="none"), rules))
-        count = "1 play" if len(legal) == 1 else f"{len(legal)} plays"
-        print(f"{given.text}, roll {roll[0]}-{roll[1]}: {count}")
+        count = tr_count("{n} play", "{n} plays", len(legal))
+        print(tr("{given}, roll {dice}: {plays}", given=given.text, dice=f"{roll[0]}-{roll[1]}", plays=count))
         for play in legal:
             print(f"  {format_play(play.moves)}")
     return 0

@@ -14,9 +14,12 @@ from typing import Any
 
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.output import add_language_argument
+from nardy_ai.cli.session_text import READER
 from nardy_ai.cli.table import BOT, Leave, Table, export_match, play_on, save_table
 from nardy_ai.errors import GameError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
+from nardy_ai.language import tr
 from nardy_ai.notation.position import MAX_POINTS
 from nardy_ai.play.session import Session, Setup, begin, from_dict, is_over
 from nardy_ai.rules import find_preset
@@ -54,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--adviser", metavar="BOT", help="who gives hints and judges plays (default: the opponent)")
     parser.add_argument("--no-board", action="store_true", help="draw boards only when asked to")
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,16 +87,25 @@ def _begun(args: argparse.Namespace) -> Table:
     """A new session. Raises NardyError rather than write over an unfinished one."""
     preset = find_preset(args.rules or "short")
     if not 0 <= (args.length or 0) <= MAX_POINTS or (args.games is not None and args.games < 1):
-        raise GameError(f"--length is 0 (no match) to {MAX_POINTS}, --games is 1 or more")
+        raise GameError(tr("--length is 0 (no match) to {most}, --games is 1 or more", most=MAX_POINTS))
     length = preset.match.length if args.length is None else args.length
     if length and args.games is not None:
-        raise GameError(f"--games {args.games}: a match to {length} ends by its length; give --length or --games")
+        raise GameError(
+            tr(
+                "--games {games}: a match to {length} ends by its length; give --length or --games",
+                games=args.games,
+                length=length,
+            )
+        )
     path = Path(args.save or DEFAULT_FILE)
     if path.exists():
         old = _read(path)[0]
         if not is_over(old):
             raise GameError(
-                f"{path} holds an unfinished match; go on with --resume {path}, or name another --save FILE"
+                tr(
+                    "{file} holds an unfinished match; go on with --resume {file}, or name another --save FILE",
+                    file=path,
+                )
             )
     name = args.bot or default_bot(preset.rules)
     bot = load_bot(name, preset.rules)
@@ -100,7 +113,7 @@ def _begun(args: argparse.Namespace) -> Table:
         rules=preset.rules,
         options=replace(preset.match, length=length),
         seed=secrets.randbelow(2**31) if args.seed is None else args.seed,
-        players=("you", name),
+        players=(READER, name),
         games=args.games or 1,
     )
     return _table(args, begin(setup), bot, args.adviser, args.tutor, path)
@@ -110,7 +123,7 @@ def _resumed(args: argparse.Namespace) -> Table:
     path = Path(args.resume)
     for option in ("rules", "bot", "length", "games", "seed", "save"):
         if getattr(args, option) is not None:
-            raise GameError(f"--{option} belongs to a new match; {path} has its own")
+            raise GameError(tr("--{option} belongs to a new match; {file} has its own", option=option, file=path))
     session, extra = _read(path)
     bot = load_bot(session.setup.players[BOT], session.setup.rules)
     adviser = args.adviser or extra["adviser"]
@@ -122,11 +135,14 @@ def _table(
     args: argparse.Namespace, session: Session, bot: Bot, adviser: str | None, tutor: float | None, path: Path
 ) -> Table:
     if tutor is not None and not tutor >= 0:
-        raise GameError(f"--tutor {tutor}: expected a loss of 0 points or more")
+        raise GameError(tr("--tutor {loss}: expected a loss of 0 points or more", loss=tutor))
     advises = bot if adviser is None else load_bot(adviser, session.setup.rules)
     if tutor is not None and not isinstance(advises, Evaluator):
         raise GameError(
-            f"--tutor: bot {advises.name!r} knows no chances and cannot say what a play loses; name one with --adviser"
+            tr(
+                "--tutor: bot {bot} knows no chances and cannot say what a play loses; name one with --adviser",
+                bot=repr(advises.name),
+            )
         )
     return Table(session, bot, advises, path, tutor, draw=not args.no_board)
 
@@ -136,19 +152,20 @@ def _read(path: Path) -> tuple[Session, dict[str, Any]]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise GameError(f"{path}: cannot be read: {error.strerror}") from error
+        raise GameError(tr("{file}: cannot be read: {why}", file=path, why=error.strerror)) from error
     except (ValueError, RecursionError) as error:
-        raise GameError(f"{path}: is no saved game: {error}") from error
+        raise GameError(tr("{file}: is no saved game: {why}", file=path, why=error)) from error
     try:
         session = from_dict(data)
     except GameError as error:
         raise GameError(f"{path}: {error}") from error
     adviser, tutor = data.get("adviser"), data.get("tutor")
     if not isinstance(adviser, str) or not (tutor is None or isinstance(tutor, int | float)):
-        raise GameError(f"{path}: the saved game is damaged: adviser {adviser!r}, tutor {tutor!r}")
+        why = f"adviser {adviser!r}, tutor {tutor!r}"
+        raise GameError(tr("{file}: the saved game is damaged: {why}", file=path, why=why))
     return session, {"adviser": adviser, "tutor": tutor}
 
 
 def _left(table: Table, code: int) -> int:
-    print(f"saved: nardy play --resume {table.path} goes on from here", file=sys.stderr)
+    print(tr("saved: nardy play --resume {file} goes on from here", file=table.path), file=sys.stderr)
     return code

@@ -23,11 +23,21 @@ from nardy_ai.cli.chances import (
     rounded,
 )
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.output import add_json_argument, add_picture_arguments, print_json, print_table, write_document
+from nardy_ai.cli.evaluate import position_heading
+from nardy_ai.cli.output import (
+    add_json_argument,
+    add_language_argument,
+    add_picture_arguments,
+    heading,
+    print_json,
+    print_table,
+    write_document,
+)
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
 from nardy_ai.cli.stopping import stoppable
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
 from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position
@@ -115,6 +125,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_picture_arguments(parser)
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def _candidates(text: str) -> int | None:
@@ -143,7 +154,10 @@ def run(args: argparse.Namespace) -> int:
         save_rollout(Path(args.save), report)
     interrupted = report.stopped == "interrupted"
     if not report.games:
-        print(f"nardy: interrupted before the first games had ended (seed {args.seed})", file=sys.stderr)
+        print(
+            f"nardy: {tr('interrupted before the first games had ended (seed {seed})', seed=args.seed)}",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     _write_pictures(args, asked, report)
     if args.json:
@@ -185,7 +199,7 @@ def _roll_out(
     with (
         stoppable() as stop,
         tqdm(
-            total=before + args.games, initial=before, unit=" games", disable=args.quiet, file=sys.stderr,
+            total=before + args.games, initial=before, unit=tr(" games"), disable=args.quiet, file=sys.stderr,
             dynamic_ncols=True,
         ) as bar,
     ):  # fmt: skip
@@ -221,12 +235,13 @@ def _estimate(report: RolloutReport) -> str:
     lines = sorted(report.lines, key=lambda line: -line.equity)
     text = f"{lines[0].equity:+.4f} +- {_or_unknown(lines[0].standard_error)}"
     if len(lines) > 1:
-        text += f", leads by {-lines[1].difference:.4f} +- {_or_unknown(lines[1].difference_error)}"
+        lead = f"{-lines[1].difference:.4f} +- {_or_unknown(lines[1].difference_error)}"
+        text += f", {tr('leads by {lead}', lead=lead)}"
     return text
 
 
 def _or_unknown(error: float) -> str:
-    return f"{error:.4f}" if math.isfinite(error) else "unknown"
+    return f"{error:.4f}" if math.isfinite(error) else tr("unknown")
 
 
 def _or_null(error: float) -> float | None:
@@ -234,23 +249,31 @@ def _or_null(error: float) -> float | None:
 
 
 _WHY = {
-    "games": "all games were played",
-    "error": "stopped: the standard error wanted was reached",
-    "clear": "stopped: the best play is clear",
-    "interrupted": "interrupted: of the games that had been counted",
+    "games": marked("all games were played"),
+    "error": marked("stopped: the standard error wanted was reached"),
+    "clear": marked("stopped: the best play is clear"),
+    "interrupted": marked("interrupted: of the games that had been counted"),
 }
 
 
 def _settings_text(report: RolloutReport) -> str:
     """All that is needed to get the same numbers again, on one line."""
     one = report.settings
-    parts = [f"bot {one.bot}", f"rules {report.rules.name}", f"{report.games} games", f"seed {one.seed}"]
-    parts.append(f"{one.plies}-ply play" + (f" ({one.filter})" if one.filter else ""))
-    parts.append("to the end" if one.truncate_after is None else f"truncated after {one.truncate_after} plies")
+    parts = [
+        tr("bot {bot}", bot=one.bot),
+        tr("rules {rules}", rules=report.rules.name),
+        tr_count("{n} games", "{n} games", report.games),
+        tr("seed {seed}", seed=one.seed),
+        tr("{n}-ply play", n=one.plies) + (f" ({one.filter})" if one.filter else ""),
+    ]
+    if one.truncate_after is None:
+        parts.append(tr("to the end"))
+    else:
+        parts.append(tr_count("truncated after {n} plies", "truncated after {n} plies", one.truncate_after))
     if one.bearoff:
-        parts.append("or to the exact bearoff tables")
-    judged = "" if one.candidates is None else f" ({one.candidates} plays a roll)"
-    parts.append("luck left in" if one.control is None else f"luck measured by {one.control}{judged}")
+        parts.append(tr("or to the exact bearoff tables"))
+    judged = "" if one.candidates is None else f" ({tr('{n} plays a roll', n=one.candidates)})"
+    parts.append(tr("luck left in") if one.control is None else tr("luck measured by {bot}", bot=one.control) + judged)
     return ", ".join(parts)
 
 
@@ -273,17 +296,25 @@ def _told(asked: Asked, report: RolloutReport) -> Told:
     rules = report.rules
     text = write_position(asked.given.position, rules)
     xgid = f", {write_position(asked.given.position, rules, format='xgid')}" if rules.board == CONTRARY else ""
-    lines = [f'nardy {__version__}, position "{text}"{xgid}', f"{_settings_text(report)}; {_WHY[report.stopped]}"]
+    lines = [
+        tr('nardy {version}, position "{position}"', version=__version__, position=text) + xgid,
+        f"{_settings_text(report)}; {tr(_WHY[report.stopped])}",
+    ]
     order = _best_first(report)
     if asked.dice is None:
-        lines.append("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
-        header, rows = ["  equity", "+-    "], [_equity_cells(report.lines[p]) for p in order]
+        lines.append(
+            tr("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
+        )
+        header, rows = [heading("equity", 8), "+-    "], [_equity_cells(report.lines[p]) for p in order]
     else:
         lines.append(
-            f"roll {asked.dice[0]}-{asked.dice[1]}; equity in points a game, cubeless, for the side that plays;"
+            tr(
+                "roll {dice}; equity in points a game, cubeless, for the side that plays;",
+                dice="{}-{}".format(*asked.dice),
+            )
         )
-        lines.append("+- are standard errors, that of a difference to the best play is made from the same dice")
-        header = ["", "play", "  equity", "+-    ", "to best", "+-    "]
+        lines.append(tr("+- are standard errors, that of a difference to the best play is made from the same dice"))
+        header = ["", tr("play"), heading("equity", 8), "+-    ", tr("to best"), "+-    "]
         rows = [
             [str(i), asked.names[p], *_equity_cells(report.lines[p]), *_difference_cells(report.lines[p])]
             for i, p in enumerate(order, start=1)
@@ -291,16 +322,31 @@ def _told(asked: Asked, report: RolloutReport) -> Told:
     blank = [""] * len(header)
     errors = [[*blank, *_error_cells(p, report)] for p in order]
     rows = [[*row, *_chance_cells(report.lines[p], report)] for row, p in zip(rows, order, strict=True)]
-    koks = "chances are cumulative (mars+ is mars or koks); " if possible_ways(rules)[WAYS.index("koks")] else ""
-    notes = [f"{koks}below each its standard error"]
-    for p in order:
-        if report.lines[p].cut:
-            name = f" of {asked.names[p]}" if asked.names else ""
-            notes.append(
-                f"{report.lines[p].cut} games{name} had not ended after {report.settings.cut_after} plies: the bot"
-                " judged them"
-            )
+    if possible_ways(rules)[WAYS.index("koks")]:
+        notes = [tr("chances are cumulative (mars+ is mars or koks); below each its standard error")]
+    else:
+        notes = [tr("below each its standard error")]
+    notes += [_cut_text(asked.names[p] if asked.names else None, report, p) for p in order if report.lines[p].cut]
     return Told(tuple(lines), [*header, *chance_header(rules)], rows, errors, tuple(notes))
+
+
+def _cut_text(name: str | None, report: RolloutReport, line: int) -> str:
+    """How many games of a line, a play's `name` or a position's, were too long."""
+    cut, plies = report.lines[line].cut, report.settings.cut_after
+    if name is None:
+        return tr_count(
+            "{n} games had not ended after {plies} plies: the bot judged them",
+            "{n} games had not ended after {plies} plies: the bot judged them",
+            cut,
+            plies=plies,
+        )
+    return tr_count(
+        "{n} games of {play} had not ended after {plies} plies: the bot judged them",
+        "{n} games of {play} had not ended after {plies} plies: the bot judged them",
+        cut,
+        plies=plies,
+        play=name,
+    )
 
 
 def _print_report(asked: Asked, report: RolloutReport) -> None:
@@ -328,12 +374,11 @@ def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutRepor
         from nardy_ai.reports.tables import Table
 
         told = _told(asked, report)
-        caption = "plays, the best first" if asked.names else "how games from here end"
+        caption = tr("plays, the best first") if asked.names else tr("how games from here end")
         play_column = 1 if asked.names else None
         table = Table.of_texts(caption, told.header, told.rows, below=told.errors, play_column=play_column)
         board = board_svg(position, rules, cube=False, moves=plays_shown[0], others=plays_shown[1:], style=False)
-        heading = f"{rules.name} nardy, " + ("to play {}-{}".format(*asked.dice) if asked.dice else "on roll")
-        section = Section(heading, board, told.lines, (table,), told.notes)
+        section = Section(position_heading(rules, asked.dice), board, told.lines, (table,), told.notes)
         write_document(args.html, positions_page("nardy rollout", [section]))
 
 

@@ -1,10 +1,13 @@
 """`nardy rules [NAME]`: the presets, or one rule set with every option and what its value means."""
 
 import argparse
+import textwrap
 from collections.abc import Mapping
 from dataclasses import fields
 
-from nardy_ai.cli.output import add_json_argument, print_json, print_table
+from nardy_ai.cli.chances import way_text
+from nardy_ai.cli.output import add_json_argument, add_language_argument, print_json, print_table
+from nardy_ai.language import ENGLISH, current_language, speaking, tr
 from nardy_ai.outcomes import class_names, class_points, ever_possible
 from nardy_ai.rules import (
     CHOICES,
@@ -24,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="a preset, one of its aliases (Russian too) or a .toml file"
     )
     add_json_argument(parser)
+    add_language_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,24 +39,28 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+WIDTH = 100
+"""Tables are no wider."""
+
+
 def option_rows(record: RuleSet | MatchOptions) -> list[tuple[str, str, str]]:
-    """(option, value, what the value means) for every option of the record."""
+    """(option, value, what the value means, in the current language) for every option of the record."""
     rows = []
     for entry in fields(record):
         if entry.name != "name":
             value = getattr(record, entry.name)
-            meaning = str(entry.metadata["help"])
+            meaning = tr(str(entry.metadata["help"]))
             if entry.name in CHOICES:
-                meaning = f"{meaning}: {CHOICES[entry.name][value]}"
+                meaning = f"{meaning}: {tr(CHOICES[entry.name][value])}"
             rows.append((entry.name, _value_text(value), meaning))
     return rows
 
 
 def _value_text(value: object) -> str:
     if value is None:
-        return "none"
+        return tr("none")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if isinstance(value, Mapping):
         return " ".join(f"{point}:{count}" for point, count in value.items())
     return str(value)
@@ -67,9 +75,13 @@ def _print_list(*, as_json: bool) -> None:
             ]
         )
         return
-    rows = [(name, preset.summary, ", ".join(preset.aliases)) for name, preset in presets().items()]
-    print_table(rows, header=("name", "game", "also called"))
-    print("\nnardy rules NAME prints every option of one.")
+    rows = []
+    for name, preset in presets().items():
+        rows.append((name, tr(preset.summary)))
+        if preset.aliases:
+            rows.append(("", tr("also called {names}", names=", ".join(preset.aliases))))
+    print_table(rows, header=(tr("name"), tr("game", context="rules")), width=WIDTH)
+    print(f"\n{tr('nardy rules NAME prints every option of one.')}")
 
 
 def _print_one(preset: Preset, *, as_json: bool) -> None:
@@ -83,7 +95,7 @@ def _print_one(preset: Preset, *, as_json: bool) -> None:
                 "aliases": list(preset.aliases),
                 "rules": rules_to_dict(rules),
                 "match": match_to_dict(match),
-                "meanings": {name: text for name, _, text in option_rows(rules) + option_rows(match)},
+                "meanings": _meanings(rules, match),
                 "outcomes": [
                     {"class": name, "points": points if possible else None, "possible": possible}
                     for name, points, possible in outcomes
@@ -93,15 +105,30 @@ def _print_one(preset: Preset, *, as_json: bool) -> None:
         return
     print(rules.name)
     if preset.summary:
-        print(preset.summary)
+        print(tr(preset.summary))
     if preset.aliases:
-        print(f"also called {', '.join(preset.aliases)}")
-    print("\nlegal plays and results")
-    print_table(option_rows(rules), indent=2)
-    print("\nstart, cube and match")
-    print_table(option_rows(match), indent=2)
-    print("\nhow a game can end, for the side on roll")
+        print(textwrap.fill(tr("also called {names}", names=", ".join(preset.aliases)), WIDTH))
+    print(f"\n{tr('legal plays and results')}")
+    print_table(option_rows(rules), indent=2, width=WIDTH)
+    print(f"\n{tr('start, cube and match')}")
+    print_table(option_rows(match), indent=2, width=WIDTH)
+    print(f"\n{tr('how a game can end, for the side on roll')}")
     print_table(
-        [(name, f"{points:+g}" if possible else "impossible") for name, points, possible in outcomes],
+        [(_class_text(name), f"{points:+g}" if possible else tr("impossible")) for name, points, possible in outcomes],
         indent=2,
     )
+
+
+def _meanings(rules: RuleSet, match: MatchOptions) -> dict[str, str]:
+    """What the options mean, for JSON: in English."""
+    with speaking(ENGLISH):
+        return {name: text for name, _, text in option_rows(rules) + option_rows(match)}
+
+
+def _class_text(name: str) -> str:
+    """A class of results: its name, in Russian in words."""
+    if current_language() == ENGLISH:
+        return name
+    result, _, way = name.partition("_")
+    words = {"win": tr("wins"), "lose": tr("loses")}
+    return f"{words[result]}: {way_text(way)}"

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nardy_ai import __version__
+from nardy_ai.cli import chances
 from nardy_ai.cli.chances import chance_table
 from nardy_ai.cli.evaluate import Answer, evaluate, evaluate_with_cube, print_plays
 from nardy_ai.cli.line_input import ask
 from nardy_ai.cli.output import print_table
-from nardy_ai.cli.session_text import end_text, opening_text, result_text, score_text, way_text
+from nardy_ai.cli.session_text import end_text, opening_text, result_text, score_text, seat_names, way_text
+from nardy_ai.cube.decision import action_text
 from nardy_ai.cubeful import cube_decision
 from nardy_ai.errors import GameError, NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.files import replace_text
+from nardy_ai.language import RUSSIAN, current_language, marked, tr, tr_count
 from nardy_ai.movegen.reference import plays, plays_with_ways
 from nardy_ai.notation import Position, draw_board, format_play
 from nardy_ai.notation.plays import PASS, PASS_WORDS
@@ -46,23 +49,42 @@ HINTS = 5
 OPTIONS_SHOWN = 8
 
 COMMANDS = {
-    "roll": "roll the dice (so does an empty line)",
-    "double": "offer the doubled stake",
-    "take": "take a double",
-    "drop": "refuse a double and lose the stake",
-    "beaver": "take a double, double again and keep the cube",
-    "hint": "the best plays, or the chances before the roll; hint 10 lists ten",
-    "best": "play what the adviser would",
-    "undo": "take back your last decision, before you roll again; or the moves typed so far",
-    "board": "draw the board",
-    "score": "the score, the stake and the seed",
-    "resign": "offer to lose: resign, or resign mars",
-    "export": "write the match as .mat: export FILE",
-    "save": "write the match to another file too: save FILE (every action is saved anyway)",
-    "help": "this list",
-    "quit": "leave; the match is saved",
+    "roll": marked("roll the dice (so does an empty line)"),
+    "double": marked("offer the doubled stake"),
+    "take": marked("take a double"),
+    "drop": marked("refuse a double and lose the stake"),
+    "beaver": marked("take a double, double again and keep the cube"),
+    "hint": marked("the best plays, or the chances before the roll; hint 10 lists ten"),
+    "best": marked("play what the adviser would"),
+    "undo": marked("take back your last decision, before you roll again; or the moves typed so far"),
+    "board": marked("draw the board"),
+    "score": marked("the score, the stake and the seed"),
+    "resign": marked("offer to lose: resign, or resign mars"),
+    "export": marked("write the match as .mat: export FILE"),
+    "save": marked("write the match to another file too: save FILE (every action is saved anyway)"),
+    "help": marked("this list"),
+    "quit": marked("leave; the match is saved"),
 }
 """The commands at the prompt, each with its line of help."""
+
+_RUSSIAN_NAMES = {
+    "roll": "бросок",
+    "double": "удвоить",
+    "take": "взять",
+    "drop": "отказ",
+    "beaver": "бивер",
+    "hint": "совет",
+    "best": "лучший",
+    "undo": "назад",
+    "board": "доска",
+    "score": "счёт",
+    "resign": "сдаюсь",
+    "export": "экспорт",
+    "save": "сохранить",
+    "help": "помощь",
+    "quit": "выход",
+}
+"""What the commands are called in Russian; either name can be typed in either language."""
 
 _ALIASES = {
     "?": "help",
@@ -72,23 +94,14 @@ _ALIASES = {
     "q": "quit",
     "exit": "quit",
     "pass": "drop",
-    "помощь": "help",
-    "бросок": "roll",
-    "удвоить": "double",
     "даве": "double",
-    "взять": "take",
-    "отказ": "drop",
-    "бивер": "beaver",
-    "совет": "hint",
-    "лучший": "best",
-    "назад": "undo",
-    "доска": "board",
     "счет": "score",
-    "счёт": "score",
-    "сдаюсь": "resign",
-    "выход": "quit",
+    **{russian: name for name, russian in _RUSSIAN_NAMES.items()},
 }
 """Other words for them. Commands and these may be cut short as long as they stay distinct."""
+
+
+_A_PLAY = marked("a play")
 
 
 class Leave(Exception):
@@ -117,7 +130,7 @@ class Table:
     @property
     def names(self) -> tuple[str, str]:
         """Of the seats."""
-        return self.session.setup.players
+        return seat_names(self.session)
 
 
 def play_on(table: Table) -> None:
@@ -141,12 +154,22 @@ def play_on(table: Table) -> None:
 
 def _greet(table: Table) -> None:
     setup = table.session.setup
-    games = "1 game" if setup.games == 1 else f"{setup.games} games"
-    play = f"a match to {setup.options.length}" if setup.options.length else games
-    print(f"nardy {__version__}, {setup.rules.name}, {play}, against {table.names[BOT]}, seed {setup.seed}")
-    print(f"every action is saved in {table.path}; help lists what you can type")
+    games = tr_count("{n} game", "{n} games", setup.games)
+    play = tr("a match to {length}", length=setup.options.length) if setup.options.length else games
+    print(
+        tr(
+            "nardy {version}, {rules}, {play}, against {bot}, seed {seed}",
+            version=__version__,
+            rules=setup.rules.name,
+            play=play,
+            bot=table.names[BOT],
+            seed=setup.seed,
+        )
+    )
+    print(tr("every action is saved in {file}; help lists what you can type", file=table.path))
     if table.session.actions:
-        print(f"{len(table.session.actions)} actions are behind you; {score_text(table.session)}")
+        behind = tr_count("{n} actions are behind you", "{n} actions are behind you", len(table.session.actions))
+        print(f"{behind}; {score_text(table.session)}")
     if not table.session.state.game_over and not table.session.state.ply:
         print(f"\n{opening_text(table.session)}")
 
@@ -158,17 +181,17 @@ def _bot_acts(table: Table) -> None:
     state = session.state
     if action.kind == "play":
         assert state.dice is not None
-        print("{} rolls {}-{}: {}".format(name, *state.dice, action.text))
+        print(tr("{bot} rolls {dice}: {play}", bot=name, dice="{}-{}".format(*state.dice), play=action.text))
     elif action.kind == "double":
-        print(f"{name} doubles to {raised_stake(session.setup, state.stake)}")
+        print(tr("{bot} doubles to {stake}", bot=name, stake=raised_stake(session.setup, state.stake)))
     elif action.kind == "beaver":
-        doubled = raised_stake(session.setup, state.stake)
-        print(f"{name} takes and doubles again to {raised_stake(session.setup, doubled)}")
+        stake = raised_stake(session.setup, raised_stake(session.setup, state.stake))
+        print(tr("{bot} takes and doubles again to {stake}", bot=name, stake=stake))
     elif action.kind == "take":
-        print(f"{name} takes; the stake is {table.session.state.stake}")
+        print(tr("{bot} takes; the stake is {stake}", bot=name, stake=table.session.state.stake))
     elif action.kind == "decline":
         assert state.resigning is not None
-        print(f"{name} declines and plays on")
+        print(tr("{bot} declines and plays on", bot=name))
 
 
 def _you_act(table: Table) -> None:
@@ -183,7 +206,7 @@ def _you_act(table: Table) -> None:
         print("{}-{}: {}".format(*state.dice or (), _forced_text(names[0])))
         _do(table, Action(YOU, "play", names[0]))
         return
-    line = ask(_prompt(table), [*names, *COMMANDS])
+    line = ask(_prompt(table), [*names, *map(command_name, COMMANDS)])
     try:
         _obey(table, line.strip())
     except NardyError as error:
@@ -191,19 +214,25 @@ def _you_act(table: Table) -> None:
 
 
 def _forced_text(play: str) -> str:
-    return "nothing can be played" if play == PASS else f"{play} is forced"
+    return tr("nothing can be played") if play == PASS else tr("{play} is forced", play=play)
+
+
+def command_name(command: str) -> str:
+    """What one of COMMANDS is called in the current language."""
+    return _RUSSIAN_NAMES[command] if current_language() == RUSSIAN else command
 
 
 def _prompt(table: Table) -> str:
     state, can = table.session.state, allowed(table.session, YOU)
     dice = "{}-{}: ".format(*state.dice) if state.dice else ""
     if table.questioned:
-        return f"{dice}Enter keeps {table.questioned}, or something else> "
+        kept = command_name(table.questioned) if table.questioned in ACTIONS else table.questioned
+        return f"{dice}{tr('Enter keeps {action}, or something else', action=kept)}> "
     if table.typed:
-        return f"{dice}{table.typed} and> "
+        return f"{dice}{tr('{moves} and', moves=table.typed)}> "
     if dice:
         return f"{dice[:-2]}> "
-    return " or ".join(kind for kind in can if kind != "resign") + "> "
+    return tr(" or ").join(command_name(kind) for kind in can if kind != "resign") + "> "
 
 
 def _obey(table: Table, line: str) -> None:
@@ -220,9 +249,10 @@ def _obey(table: Table, line: str) -> None:
         elif not line and "roll" in can:
             _decide(table, "roll")
         elif "take" in can:
-            raise GameError(f"a double waits: {', '.join(can)}? (help lists what you can type)")
+            answers = ", ".join(command_name(kind) for kind in can)
+            raise GameError(tr("a double waits: {answers}? (help lists what you can type)", answers=answers))
         else:
-            raise GameError("roll first, by an empty line or roll; help lists what you can type")
+            raise GameError(tr("roll first, by an empty line or roll; help lists what you can type"))
     elif command in ACTIONS:
         _decide(table, command)
     elif command == "resign":
@@ -239,16 +269,19 @@ def _decide(table: Table, kind: str) -> None:
         loss, right = _loss_by_cube(table, kind)
         table.questioned = ""
         if loss >= table.tutor:
-            print(f"{kind} loses {loss:.3f} per cube; right is {right}")
+            lost = {"action": command_name(kind), "loss": f"{loss:.3f}", "right": action_text(right)}
+            print(tr("{action} loses {loss} per cube; right is {right}", **lost))
             table.questioned = kind
             return
     _do(table, Action(YOU, kind))
     dice = table.session.state.dice
     if kind == "roll":
         assert dice is not None
-        print("you roll {}-{}".format(*dice))
-    elif kind in ("take", "beaver"):
-        print(f"you {kind}")
+        print(tr("you roll {dice}", dice="{}-{}".format(*dice)))
+    elif kind == "take":
+        print(tr("you take"))
+    elif kind == "beaver":
+        print(tr("you beaver"))
 
 
 def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
@@ -266,13 +299,14 @@ def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
     if word not in meanings:
         found = {_ALIASES.get(name, name) for name in meanings if name.startswith(word)}
         found -= ACTIONS - set(can)
-        found |= {"a play" for name in SLOT_WORDS if name.startswith(word)}
+        found |= {_A_PLAY for name in SLOT_WORDS if name.startswith(word)}
         if len(found) > 1:
-            raise GameError(f"{first!r} may be {', '.join(sorted(found))}")
+            names = [tr(name) if name == _A_PLAY else command_name(name) for name in sorted(found)]
+            raise GameError(tr("{word} may be {meanings}", word=repr(first), meanings=", ".join(names)))
         if not found and "play" not in can:
-            raise GameError(f"{first!r} is no command; help lists what you can type")
-        word = found.pop() if found else "a play"
-    return (None, line) if word == "a play" else (_ALIASES.get(word, word), rest.strip())
+            raise GameError(tr("{word} is no command; help lists what you can type", word=repr(first)))
+        word = found.pop() if found else _A_PLAY
+    return (None, line) if word == _A_PLAY else (_ALIASES.get(word, word), rest.strip())
 
 
 def _typed_play(table: Table, line: str) -> None:
@@ -282,7 +316,7 @@ def _typed_play(table: Table, line: str) -> None:
     assert state.dice is not None
     if not line:
         if not table.questioned:
-            raise GameError("type a play such as 8/5 6/5, or hint, or help")
+            raise GameError(tr("type a play such as 8/5 6/5, or hint, or help"))
         _do(table, Action(YOU, "play", table.questioned))
         return
     legal = plays_with_ways(state.board, state.dice, session.setup.rules)
@@ -293,15 +327,30 @@ def _typed_play(table: Table, line: str) -> None:
     elif reading.begun:
         table.typed, table.questioned = format_play(reading.begun), ""
         names = [format_play(legal[i][0].moves) for i in reading.plays]
+        ways = tr_count(
+            "{moves}, and {n} ways to go on", "{moves}, and {n} ways to go on", len(names), moves=table.typed
+        )
         shown = f": {', '.join(names)}" if len(names) <= OPTIONS_SHOWN else ""
-        print(f"{table.typed}, and {len(names)} ways to go on{shown} (undo begins again)")
+        print(f"{ways}{shown} {tr('(undo begins again)')}")
     elif reading.meanings:
+        meanings = ", ".join(reading.meanings[:OPTIONS_SHOWN])
         more = ", ..." if len(reading.meanings) > OPTIONS_SHOWN else ""
-        print(f"{text!r} may be {', '.join(reading.meanings[:OPTIONS_SHOWN])}{more}; which?")
+        print(tr("{text} may be {meanings}; which?", text=repr(text), meanings=f"{meanings}{more}"))
     else:
-        why = f" ({reading.reason})" if reading.reason else ""
-        count = f"of {len(legal)} legal plays the nearest are" if len(legal) > len(reading.nearest) else "legal are"
-        print(f"{text!r} is not legal{why}; {count} {', '.join(reading.nearest)}")
+        wrong = tr("{text} is not legal", text=repr(text)) + (f" ({reading.reason})" if reading.reason else "")
+        nearest = ", ".join(reading.nearest)
+        if len(legal) > len(reading.nearest):
+            print(
+                tr_count(
+                    "{wrong}; of {n} legal plays the nearest are {nearest}",
+                    "{wrong}; of {n} legal plays the nearest are {nearest}",
+                    len(legal),
+                    wrong=wrong,
+                    nearest=nearest,
+                )
+            )
+        else:
+            print(tr("{wrong}; legal are {nearest}", wrong=wrong, nearest=nearest))
 
 
 def _tutored_play(table: Table, text: str) -> None:
@@ -311,10 +360,19 @@ def _tutored_play(table: Table, text: str) -> None:
         played = next(play for play in ranked if play.text == text)
         table.typed = ""
         if played is ranked[0]:
-            print(f"{text} is the best play, {played.value:+.3f}")
+            print(tr("{play} is the best play, {value}", play=text, value=f"{played.value:+.3f}"))
         else:
             best = ranked[0]
-            print(f"{text} loses {played.loss:.3f}: {played.value:+.3f}; the best is {best.text}, {best.value:+.3f}")
+            print(
+                tr(
+                    "{play} loses {loss}: {value}; the best is {best}, {best_value}",
+                    play=text,
+                    loss=f"{played.loss:.3f}",
+                    value=f"{played.value:+.3f}",
+                    best=best.text,
+                    best_value=f"{best.value:+.3f}",
+                )
+            )
             if played.loss >= table.tutor:
                 table.questioned = text
                 return
@@ -327,45 +385,61 @@ def _best(table: Table) -> None:
         table.questioned = action.kind
         _decide(table, action.kind)
         return
-    print(f"you: {action.text}")
+    print(tr("you: {play}", play=action.text))
     _do(table, action)
 
 
 def _resign(table: Table, way: str) -> None:
     """Offer to lose; the bot answers. Raises GameError."""
     ways = loss_names(table.session)
+    texts = {name: chances.way_text(name) for name in ways}
     chosen = way.replace(" ", "_") or next(iter(ways))
-    close = [name for name in ways if name.startswith(chosen)] if chosen not in ways else [chosen]
+    close = [name for name in ways if name.startswith(chosen) or texts[name].startswith(way or chosen)]
+    if chosen in ways:
+        close = [chosen]
     if len(close) != 1:
-        raise GameError(f"resign {way!r}: this game can still be lost as {', '.join(ways)}; name one of them")
+        still = ", ".join(ways if current_language() != RUSSIAN else texts.values())
+        raise GameError(
+            tr("resign {way}: this game can still be lost as {ways}; name one of them", way=repr(way), ways=still)
+        )
     _do(table, Action(YOU, "resign", close[0]))
     points = ways[close[0]]
-    print(f"you offer to lose {way_text(close[0])}, {points} point{'s' * (points != 1)}")
+    lost = tr_count("{n} point", "{n} points", points)
+    print(tr("you offer to lose {way}, {points}", way=way_text(close[0]), points=lost))
 
 
 def _hint(table: Table, rest: str) -> None:
     if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest[:4])):
-        raise GameError(f"hint {rest!r}: expected how many plays, such as hint 10")
+        raise GameError(tr("hint {text}: expected how many plays, such as hint 10", text=repr(rest)))
     session, bot = table.session, table.adviser
     if session.state.dice is not None:
         print_plays(_answer(table), bot, int(rest[:4]) if rest else HINTS)
         return
     if not isinstance(bot, Evaluator):
-        raise GameError(f"bot {bot.name!r} knows no chances before the roll; name another with --adviser")
+        raise GameError(
+            tr("bot {bot} knows no chances before the roll; name another with --adviser", bot=repr(bot.name))
+        )
     outcomes = _answer(table).outcomes
     assert outcomes is not None
-    who = table.names[session.state.on_roll]
-    print(f"before the roll of {who}: equity {float(equities(outcomes, bot.rules)):+.3f} points a game, cubeless")
+    is_yours, who = session.state.on_roll == YOU, table.names[session.state.on_roll]
+    equity = f"{float(equities(outcomes, bot.rules)):+.3f}"
+    before = (
+        tr("before the roll of you: equity {equity} points a game, cubeless")
+        if is_yours
+        else tr("before the roll of {bot}: equity {equity} points a game, cubeless")
+    )
+    print(before.format(bot=who, equity=equity))
     header, *rows = chance_table(outcomes, bot.rules)
     print_table(rows, header=header, indent=2)
     if judges_cubes(session, bot):
         decision = cube_decision(bot, session.state.board, cube_state(session))
-        print(f"{decision.action}; equities per cube of {who}")
+        of_whom = tr("{action}; equities per cube of you") if is_yours else tr("{action}; equities per cube of {bot}")
+        print(of_whom.format(action=action_text(decision.action), bot=who))
         worths: dict[str, float | None] = {"no double": decision.no_double}
         if decision.double_take is not None:
             worths |= {"double, take": decision.double_take, "double, drop": decision.double_pass}
         worths["beaver"] = decision.beaver
-        rows = [[name, f"{worth:+.3f}"] for name, worth in worths.items() if worth is not None]
+        rows = [[action_text(name), f"{worth:+.3f}"] for name, worth in worths.items() if worth is not None]
         print_table(rows, indent=2)
 
 
@@ -402,7 +476,7 @@ def _undo(table: Table, rest: str) -> None:
     table.session = undo(table.session, YOU)
     table.drawn = None
     save_table(table)
-    print("taken back")
+    print(tr("taken back"))
 
 
 def _draw(table: Table, rest: str) -> None:
@@ -432,30 +506,38 @@ def _draw_if_new(table: Table) -> None:
 
 def _tell_score(table: Table, rest: str) -> None:
     setup, state = table.session.setup, table.session.state
-    print(f"{score_text(table.session)}; the stake is {state.stake}; game {state.game + 1}, seed {setup.seed}")
+    print(
+        tr(
+            "{score}; the stake is {stake}; game {n}, seed {seed}",
+            score=score_text(table.session),
+            stake=state.stake,
+            n=state.game + 1,
+            seed=setup.seed,
+        )
+    )
 
 
 def _save_as(table: Table, rest: str) -> None:
     if not rest:
-        print(f"every action is saved in {table.path}")
+        print(tr("every action is saved in {file}", file=table.path))
         return
     _write(Path(rest), _file_text(table))
 
 
 def export_match(table: Table, rest: str) -> None:
     if not rest:
-        raise GameError("export needs a file, such as export match.mat")
+        raise GameError(tr("export needs a file, such as export match.mat"))
     try:
         save_record(Path(rest), match_record(table.session))
     except (OSError, ValueError) as error:
-        raise GameError(f"{rest}: cannot be written: {error}") from error
-    print(f"written: {rest}")
+        raise GameError(tr("{file}: cannot be written: {why}", file=rest, why=error)) from error
+    print(tr("written: {file}", file=rest))
 
 
 def _help(table: Table, rest: str) -> None:
-    print("a play: 8/5 6/5, 85 65, bar/22, 6/off, бар/22, 6/вб, 13/8(2), in the numbering of the side that plays;")
-    print("a part of it where the rest is clear, or move by move")
-    print_table(list(COMMANDS.items()), indent=2)
+    print(tr("a play: 8/5 6/5, 85 65, bar/22, 6/off, бар/22, 6/вб, 13/8(2), in the numbering of the side that plays;"))
+    print(tr("a part of it where the rest is clear, or move by move"))
+    print_table([(command_name(name), tr(text)) for name, text in COMMANDS.items()], indent=2)
 
 
 def _quit(table: Table, rest: str) -> None:
@@ -495,5 +577,5 @@ def _write(path: Path, text: str) -> None:
     try:
         replace_text(path, text)
     except (OSError, ValueError) as error:
-        raise GameError(f"{path}: cannot be written: {error}") from error
-    print(f"written: {path}")
+        raise GameError(tr("{file}: cannot be written: {why}", file=path, why=error)) from error
+    print(tr("written: {file}", file=path))

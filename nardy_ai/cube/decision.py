@@ -8,12 +8,38 @@ won is won; he who is doubled takes, since a game given up is lost; nobody beave
 
 from dataclasses import dataclass
 
-__all__ = ["NO_CUBE_ACTION", "BeaverWorth", "Verdict", "verdict"]
+from nardy_ai.language import marked, tr
+
+__all__ = ["NO_CUBE_ACTION", "BeaverWorth", "Verdict", "action_text", "verdict"]
 
 EQUAL = 1e-7
 """Values no further apart are equal: what formulas and tables are good for is less."""
 
 NO_CUBE_ACTION = "no cube action"
+
+
+ACTION_WORDS = (
+    marked("no cube action"),
+    marked("no double"),
+    marked("no redouble"),
+    marked("double"),
+    marked("redouble"),
+    marked("too good to double"),
+    marked("too good to redouble"),
+    marked("take"),
+    marked("pass"),
+    marked("drop"),
+    marked("beaver"),
+    marked("raccoon"),
+    marked("play on"),
+    marked("roll"),
+)
+"""What the names of cube actions consist of, between commas."""
+
+
+def action_text(action: str) -> str:
+    """The name of a cube action, such as `double, take`, in the current language."""
+    return ", ".join(tr(word) for word in action.split(", "))
 
 
 @dataclass(frozen=True)

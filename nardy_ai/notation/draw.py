@@ -7,6 +7,7 @@ sides move the same way round, arrows at the edges say which, and where each com
 from collections.abc import Sequence
 
 from nardy_ai.boards import BAR, FACING, OFF, PARALLEL, Boards, finished, pip_counts, swap_sides
+from nardy_ai.language import tr, tr_count
 from nardy_ai.notation.position import Position, check_position
 from nardy_ai.rules import RuleSet
 
@@ -54,7 +55,10 @@ def _ways_round(rules: RuleSet) -> tuple[str, str]:
     if rules.board != PARALLEL:
         return "", ""
     x, o = _MARKS
-    return f"<-- {x} from its head 24, {o} home to 18-13", f"--> {o} from its head 12, {x} home to 6-1"
+    return (
+        "<-- " + tr("{from_head} from its head 24, {to_home} home to 18-13", from_head=x, to_home=o),
+        "--> " + tr("{from_head} from its head 12, {to_home} home to 6-1", from_head=o, to_home=x),
+    )
 
 
 def _edge(quarters: tuple[range, range], rules: RuleSet) -> str:
@@ -91,32 +95,39 @@ def _cell(count: int, mark: str, depth: int, *, empty: str) -> str:
 
 def side_notes(position: Position, side: int, label: str) -> list[str]:
     """What stands beside a side's half, at most five lines."""
-    notes = [label, f"{int(pip_counts(position.board)[side])} pips"]
+    notes = [label, tr_count("{n} pips", "{n} pips", int(pip_counts(position.board)[side]))]
     off = int(position.board[side, OFF])
     if off:
-        notes.append(f"{off} off")
+        notes.append(tr("{n} off", n=off))
+    score = position.scores[side]
     if position.match_length:
-        notes.append(f"{position.scores[side]} of {position.match_length} points")
+        notes.append(tr("{score} of {length} points", score=score, length=position.match_length))
     elif any(position.scores):
-        notes.append(f"{position.scores[side]} points")
+        notes.append(tr_count("{n} points", "{n} points", score))
     if position.playing and side == position.to_act and not finished(position.board):
         waits = position.double_offered or position.resign_offered
-        roll = "to play {}-{}".format(*position.dice) if position.dice else "on roll"
-        notes.append("to answer" if waits else roll)
+        roll = tr("to play {dice}", dice="{}-{}".format(*position.dice)) if position.dice else tr("on roll")
+        notes.append(tr("to answer") if waits else roll)
     return notes
 
 
 def cube_note(position: Position, labels: Sequence[str]) -> str:
     """What there is to say of the cube: its value, who holds it, and the offer that waits for an answer."""
     if position.crawford:
-        return "Crawford game: no cube"
-    owner = "centred" if position.cube_owner is None else f"held by {labels[position.cube_owner]}"
+        return tr("Crawford game: no cube")
+    stake, owner = position.cube_value, position.cube_owner
+    if owner is None:
+        words = [tr("cube {stake}, centred", stake=stake)]
+    else:
+        words = [tr("cube {stake}, held by {who}", stake=stake, who=labels[owner])]
     offers = {
-        "none": "",
-        "double": f", {labels[0]} doubles",
-        "beaver": f", {labels[1]} beavers",
-        "raccoon": f", {labels[0]} raccoons",
+        "double": tr("{who} doubles", who=labels[0]),
+        "beaver": tr("{who} beavers", who=labels[1]),
+        "raccoon": tr("{who} raccoons", who=labels[0]),
     }
-    loss = ("", "a single game", "mars", "koks")[position.resign_offered]
-    resigns = f", {labels[1 - position.to_act]} offers to lose {loss}" if loss else ""
-    return f"cube {position.cube_value}, {owner}{offers[position.offer]}{resigns}"
+    if position.offer != "none":
+        words.append(offers[position.offer])
+    loss = ("", tr("a single game"), tr("mars"), tr("koks"))[position.resign_offered]
+    if loss:
+        words.append(tr("{who} offers to lose {loss}", who=labels[1 - position.to_act], loss=loss))
+    return ", ".join(words)

@@ -16,6 +16,7 @@ import numpy as np
 
 from nardy_ai.boards import BAR, HEAD, OFF, SLOTS, Boards
 from nardy_ai.errors import NotationError
+from nardy_ai.language import tr
 from nardy_ai.notation.plays import MAX_MOVES, PASS_WORDS, Move, format_play
 
 __all__ = ["SLOT_WORDS", "Reading", "Ways", "read_typed"]
@@ -82,7 +83,7 @@ def read_typed(text: str, board: Boards, legal: Sequence[Ways], dice: tuple[int,
     if words[0] in _PASS_WORDS:
         if len(legal) == 1 and not legal[0][0]:
             return Reading(play=0)
-        return Reading(nearest=_names(legal, range(len(legal)))[:NEAREST_SHOWN], reason="there is a legal play")
+        return Reading(nearest=_names(legal, range(len(legal)))[:NEAREST_SHOWN], reason=tr("there is a legal play"))
     readings = _readings(words, text)
     standing = frozenset(np.flatnonzero(board[0]).tolist()) - {OFF}
     meanings = _meanings(readings, standing, legal) or _meanings(_longer_last_slot(words), standing, legal)
@@ -112,7 +113,10 @@ def _split(text: str, dice: tuple[int, int]) -> list[str]:
     if roll:
         high, low = sorted(map(int, roll.groups()), reverse=True)
         if (high, low) != dice:
-            raise NotationError(f"play {text!r} is for {high}-{low}, but the roll is {dice[0]}-{dice[1]}")
+            other, rolled = f"{high}-{low}", f"{dice[0]}-{dice[1]}"
+            raise NotationError(
+                tr("play {text} is for {other}, but the roll is {roll}", text=repr(text), other=other, roll=rolled)
+            )
         folded = folded[roll.end() :]
     folded = folded.strip(" ,;.")
     if folded in _PASS_WORDS:
@@ -123,7 +127,9 @@ def _split(text: str, dice: tuple[int, int]) -> list[str]:
     folded = re.sub(r" ?\( ?([0-9]+) ?\)", r"(\1)", folded.replace(" *", "*"))
     words = [word for word in re.split(r"[ ,;]+", folded) if word]
     if not words:
-        raise NotationError(f"play {text!r} names no move; expected one such as 8/5 6/5, bar/22 or 6/off(2)")
+        raise NotationError(
+            tr("play {text} names no move; expected one such as 8/5 6/5, bar/22 or 6/off(2)", text=repr(text))
+        )
     joined = words[:1]
     for word in words[1:]:
         from_bar = joined[-1] == str(BAR) and re.fullmatch(r"[0-9]{1,2}\*?", word)
@@ -136,7 +142,11 @@ def _slot_of_word(word: str, text: str) -> int:
     slots = {slot for name, slot in SLOT_WORDS.items() if name.startswith(word)}
     if word not in SLOT_WORDS and len(slots) != 1:
         raise NotationError(
-            f"play {text!r}: {word!r} is neither bar (бар) nor off (вб); expected such as bar/22, 6/off"
+            tr(
+                "play {text}: {word} is neither bar (бар) nor off (вб); expected such as bar/22, 6/off",
+                text=repr(text),
+                word=repr(word),
+            )
         )
     return SLOT_WORDS.get(word, next(iter(slots), OFF))
 
@@ -153,7 +163,9 @@ def _readings(words: Sequence[str], text: str) -> list[_Hops]:
             found.append(pairs)
     short = [hops for hops in found if len(hops) <= MAX_MOVES]
     if not short:
-        raise NotationError(f"play {text!r} has {len(found[0])} moves; a turn has at most {MAX_MOVES}")
+        raise NotationError(
+            tr("play {text} has {n} moves; a turn has at most {most}", text=repr(text), n=len(found[0]), most=MAX_MOVES)
+        )
     return short
 
 
@@ -161,7 +173,13 @@ def _of_word(word: str, text: str) -> list[_Hops]:
     """What one word may be. Raises NotationError if it can be nothing."""
     found = _WORD.fullmatch(word)
     if not found:
-        raise NotationError(f"play {text!r}: {word!r} is no move; expected one such as 8/5, 85, bar/22* or 6/off(2)")
+        raise NotationError(
+            tr(
+                "play {text}: {word} is no move; expected one such as 8/5, 85, bar/22* or 6/off(2)",
+                text=repr(text),
+                word=repr(word),
+            )
+        )
     names = found["slots"].replace("*", "").split("/")
     times = int(found["times"] or 1)
     if len(names) == 1 and not found["open"]:
@@ -172,7 +190,13 @@ def _of_word(word: str, text: str) -> list[_Hops]:
         hops = [(*_hops_of(slots), _Hop(slots[-1], None))[: None if found["open"] else -1]]
     hops = [one for one in hops if one and all(_goes_down(hop) for hop in one)]
     if not hops:
-        raise NotationError(f"play {text!r}: {word!r} does not move down from bar (25) or 24..1 towards off (0)")
+        raise NotationError(
+            tr(
+                "play {text}: {word} does not move down from bar (25) or 24..1 towards off (0)",
+                text=repr(text),
+                word=repr(word),
+            )
+        )
     return [one * times for one in hops]
 
 
@@ -312,15 +336,18 @@ def _reason(hops: _Hops, standing: frozenset[int], legal: Sequence[Ways]) -> str
     """What is wrong with moves that are in no legal play; empty if only their company is."""
     targets = frozenset(hop.target for hop in hops if hop.target is not None)
     if not legal[0][0]:
-        return "nothing can be played"
+        return tr("nothing can be played")
     for hop in hops:
         if hop.source is not None and hop.source not in standing | targets:
-            return "nothing stands on the bar" if hop.source == BAR else f"no checker of yours on {hop.source}"
+            if hop.source == BAR:
+                return tr("nothing stands on the bar")
+            return tr("no checker of yours on {point}", point=hop.source)
     if BAR in standing and all(hop.source not in (BAR, None) for hop in hops):
-        return "the bar comes first"
+        return tr("the bar comes first")
     for hop in hops:
         if not _meanings([(hop,)], standing | targets, legal):
             whole = hop.source is not None and hop.target is not None
-            what = format_play(_as_moves((hop,))) if whole else f"a move to {hop.target or 'off'}"
-            return f"{what} is not possible with this roll"
+            if whole:
+                return tr("{move} is not possible with this roll", move=format_play(_as_moves((hop,))))
+            return tr("a move to {slot} is not possible with this roll", slot=hop.target or "off")
     return ""

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from nardy_ai.boards import BAR, OFF, Boards
 from nardy_ai.errors import NotationError
+from nardy_ai.language import marked, tr
 from nardy_ai.notation import Move, Position, check_position, format_play
 from nardy_ai.notation.draw import cube_note, side_notes
 from nardy_ai.pictures.layout import (
@@ -30,6 +31,9 @@ from nardy_ai.rules import RuleSet
 
 FILLS = ("light", "dark")
 """How the two players' checkers are drawn: plain, and with a ring. Player 1 of a `Position` has the light ones."""
+
+FILL_NAMES = {"light": marked("Light"), "dark": marked("Dark")}
+"""What a player without a name is called."""
 
 CENTRED_CUBE = 64
 """What a cube shows that nobody has turned."""
@@ -115,7 +119,7 @@ def board_svg(
     check_position(position.board, rules)
     layout = Layout(rules, cube and not position.crawford)
     fills = FILLS if position.row0_player == 1 else (FILLS[1], FILLS[0])
-    labels = [_clean(name) or fill.capitalize() for name, fill in zip(names, fills, strict=True)]
+    labels = [_clean(name) or tr(FILL_NAMES[fill]) for name, fill in zip(names, fills, strict=True)]
     width, height = layout.size
     svg = ET.Element(
         "svg",

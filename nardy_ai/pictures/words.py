@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nardy_ai.boards import BAR, CONTRARY, HEAD, OFF, Boards, finished, pip_counts
+from nardy_ai.language import tr, tr_count
 from nardy_ai.notation import Move, Position, format_play
 from nardy_ai.notation.draw import cube_note
 from nardy_ai.rules import RuleSet
@@ -12,12 +13,13 @@ def board_title(position: Position, rules: RuleSet, labels: Sequence[str]) -> st
     """One line: the game, who is on roll and what there is to do."""
     if finished(position.board[None])[0]:
         winner = 0 if position.board[0, OFF] == rules.checkers else 1
-        return f"{rules.name} nardy: {labels[winner]} has won"
+        return tr("{rules} nardy: {who} has won", rules=rules.name, who=labels[winner])
     if position.playing and position.to_act != 0:
-        return f"{rules.name} nardy: {labels[1]} to answer"
+        return tr("{rules} nardy: {who} to answer", rules=rules.name, who=labels[1])
     if position.dice:
-        return f"{rules.name} nardy: {labels[0]} to play {position.dice[0]}-{position.dice[1]}"
-    return f"{rules.name} nardy: {labels[0]} on roll"
+        dice = "{}-{}".format(*position.dice)
+        return tr("{rules} nardy: {who} to play {dice}", rules=rules.name, who=labels[0], dice=dice)
+    return tr("{rules} nardy: {who} on roll", rules=rules.name, who=labels[0])
 
 
 def board_words(
@@ -28,28 +30,37 @@ def board_words(
     labels: what the side on roll and the other are called. cube: whether the picture shows it. moves: those marked.
     """
     sentences = [
-        f"{label}, {role}, {_places(position.board, side)}; {int(pip_counts(position.board)[side])} pips."
-        for side, (label, role) in enumerate(zip(labels, ("on roll", "the other side"), strict=True))
-    ]
-    way = "against each other" if rules.board == CONTRARY else "the same way round"
-    sentences.append(f"Each side's points are in its own numbers; the sides move {way}, from {HEAD} down to 1 and off.")
-    if position.match_length:
-        sentences.append(
-            f"Match to {position.match_length} points, {labels[0]} {position.scores[0]}, {labels[1]}"
-            f" {position.scores[1]}."
+        tr(
+            "{who}, {role}, {places}; {pips}.",
+            who=label,
+            role=role,
+            places=_places(position.board, side),
+            pips=tr_count("{n} pips", "{n} pips", int(pip_counts(position.board)[side])),
         )
+        for side, (label, role) in enumerate(zip(labels, (tr("on roll"), tr("the other side")), strict=True))
+    ]
+    if rules.board == CONTRARY:
+        way = tr("the sides move against each other, from {head} down to 1 and off.", head=HEAD)
+    else:
+        way = tr("the sides move the same way round, from {head} down to 1 and off.", head=HEAD)
+    sentences.append(tr("Each side's points are in its own numbers; {way}", way=way))
+    score = ", ".join(f"{label} {points}" for label, points in zip(labels, position.scores, strict=True))
+    if position.match_length:
+        sentences.append(tr("Match to {length} points, {score}.", length=position.match_length, score=score))
     elif any(position.scores):
-        sentences.append(f"Score {labels[0]} {position.scores[0]}, {labels[1]} {position.scores[1]}.")
+        sentences.append(tr("Score {score}.", score=score))
     if cube:
         note = cube_note(position, labels)
         sentences.append(f"{note[0].upper()}{note[1:]}.")
     if moves:
-        sentences.append(f"Arrows show the play {format_play(moves)}.")
+        sentences.append(tr("Arrows show the play {play}.", play=format_play(moves)))
     return " ".join(sentences)
 
 
 def _places(board: Boards, side: int) -> str:
     row = board[side].tolist()
-    names = {BAR: "the bar"}
-    places = [f"{row[slot]} on {names.get(slot, slot)}" for slot in range(BAR, OFF, -1) if row[slot]]
-    return ", ".join([*places, f"{row[OFF]} off"] if row[OFF] else places)
+    places = [tr("{n} on the bar", n=row[BAR])] if row[BAR] else []
+    places += [tr("{n} on {point}", n=row[point], point=point) for point in range(HEAD, OFF, -1) if row[point]]
+    if row[OFF]:
+        places.append(tr("{n} off", n=row[OFF]))
+    return ", ".join(places)

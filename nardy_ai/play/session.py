@@ -14,6 +14,7 @@ import numpy as np
 from nardy_ai.boards import BAR, FACING, OFF, Boards, swap_sides
 from nardy_ai.dice import Opening, dice_at, opening_at
 from nardy_ai.errors import GameError, NardyError
+from nardy_ai.language import tr
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.notation import Move, Position, format_play, parse_play
 from nardy_ai.notation.position import MAX_POINTS
@@ -160,8 +161,9 @@ def act(session: Session, action: Action) -> Session:
     if action.kind not in KINDS:
         raise GameError(f"{action.kind!r} is no action; expected one of {', '.join(KINDS)}")
     if action.kind not in allowed(session, action.seat):
-        can = ", ".join(allowed(session, action.seat)) or "nothing"
-        raise GameError(f"seat {action.seat} cannot {action.kind} now; it can {can}")
+        can = ", ".join(tr(kind, context="action") for kind in allowed(session, action.seat)) or tr("nothing")
+        kind = tr(action.kind, context="action")
+        raise GameError(tr("seat {seat} cannot {kind} now; it can {can}", seat=action.seat, kind=kind, can=can))
     following = _STEPS[action.kind](session.setup, state, action)
     return Session(session.setup, (*session.actions, action), (*session.states, following))
 
@@ -255,14 +257,14 @@ def undo(session: Session, seat: int) -> Session:
     for i in range(len(session.actions) - 1, -1, -1):
         action = session.actions[i]
         if action.kind == "next":
-            raise GameError("nothing to take back: you have decided nothing in this game")
+            raise GameError(tr("nothing to take back: you have decided nothing in this game"))
         if action.seat == seat:
             if action.kind == "roll":
-                raise GameError("nothing to take back: you have rolled since your last decision")
+                raise GameError(tr("nothing to take back: you have rolled since your last decision"))
             if action.kind == "play" and len(_results(session.setup, session.states[i])) == 1:
-                raise GameError("nothing to take back: your last play was forced")
+                raise GameError(tr("nothing to take back: your last play was forced"))
             return Session(session.setup, session.actions[:i], session.states[: i + 1])
-    raise GameError("nothing to take back: you have decided nothing yet")
+    raise GameError(tr("nothing to take back: you have decided nothing yet"))
 
 
 def to_dict(session: Session) -> dict[str, Any]:
@@ -282,7 +284,7 @@ def to_dict(session: Session) -> dict[str, Any]:
 def from_dict(data: Mapping[str, Any]) -> Session:
     """A session from what `to_dict` wrote, every action checked again. Raises GameError."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise GameError(f"no saved game: expected an object whose format is {FORMAT!r}")
+        raise GameError(tr("no saved game: expected an object whose format is {format}", format=repr(FORMAT)))
     try:
         setup = Setup(
             rules=rules_from_dict(data["rules"]),
@@ -293,13 +295,13 @@ def from_dict(data: Mapping[str, Any]) -> Session:
         )
         actions = [Action(int(seat), str(kind), str(text)) for seat, kind, text in data["actions"]]
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
-        raise GameError(f"the saved game is damaged: {error}") from error
+        raise GameError(tr("the saved game is damaged: {why}", why=error)) from error
     session = begin(setup)
     for i, action in enumerate(actions):
         try:
             session = act(session, action)
         except NardyError as error:
-            raise GameError(f"the saved game is damaged: action {i + 1}: {error}") from error
+            raise GameError(tr("the saved game is damaged: action {n}: {why}", n=i + 1, why=error)) from error
     return session
 
 

@@ -19,13 +19,17 @@ from nardy_ai.analysis.result import (
     SideTotal,
     luck_word,
 )
+from nardy_ai.cube.decision import action_text
 from nardy_ai.errors import NardyError
+from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.notation import Move, parse_play
 from nardy_ai.pictures import board_svg
 from nardy_ai.reports.render import render
 from nardy_ai.reports.tables import Cell, Table
 
 __all__ = ["ChanceColumns", "analysis_page"]
+
+_MARKS_OF_MANY = {"doubtful": marked("doubtful"), "error": marked("errors"), "blunder": marked("blunders")}
 
 _WORST = 10
 _EXTREME_ROLLS = 5
@@ -86,7 +90,7 @@ def analysis_page(analysis: MatchAnalysis, chances: ChanceColumns, *, settings: 
         decisions=shown,
         any_counts=any(one.decision.counts for one in shown),
         marks=MARKS,
-        definition=PR_DEFINITION,
+        definition=tr(PR_DEFINITION),
         limits={"doubtful": DOUBTFUL, "error": ERROR, "blunder": BLUNDER},
     )
 
@@ -98,17 +102,17 @@ def _pr(pr: float | None) -> str:
 def _summary(analysis: MatchAnalysis) -> Table:
     lines: list[tuple[str, Callable[[SideTotal], str]]] = [
         ("PR", lambda total: _pr(total.pr)),
-        ("decisions that count", lambda total: str(total.decisions)),
-        ("equity lost", lambda total: f"{total.lost:.3f}"),
-        *((f"{mark}{'' if mark == 'doubtful' else 's'}", _count_of(mark)) for mark in reversed(MARKS[1:])),
-        ("turns", lambda total: str(total.turns)),
-        ("forced", lambda total: str(total.forced)),
-        ("luck", lambda total: _signed(total.luck)),
+        (tr("decisions that count"), lambda total: str(total.decisions)),
+        (tr("equity lost"), lambda total: f"{total.lost:.3f}"),
+        *((tr(_MARKS_OF_MANY[mark]), _count_of(mark)) for mark in reversed(MARKS[1:])),
+        (tr("turns"), lambda total: str(total.turns)),
+        (tr("forced"), lambda total: str(total.forced)),
+        (tr("luck"), lambda total: _signed(total.luck)),
     ]
     if any(total.winning_lost is not None for total in analysis.totals):
-        lines.insert(3, ("chances of the match lost", lambda total: _percent(total.winning_lost)))
+        lines.insert(3, (tr("chances of the match lost"), lambda total: _percent(total.winning_lost)))
     rows = [[heading, *(value(total) for total in analysis.totals)] for heading, value in lines]
-    return Table.of_texts("the match", ["", *analysis.names], rows)
+    return Table.of_texts(tr("the match"), ["", *analysis.names], rows)
 
 
 def _signed(points: float) -> str:
@@ -126,12 +130,13 @@ def _count_of(mark: str) -> Callable[[SideTotal], str]:
 
 def _phases(analysis: MatchAnalysis) -> Table:
     rows = [
-        [phase, *(text for total in analysis.totals for text in _phase_cells(total.phases[phase]))]
+        [tr(phase), *(text for total in analysis.totals for text in _phase_cells(total.phases[phase]))]
         for phase in (*PHASES, CUBE)
         if any(total.phases[phase].decisions for total in analysis.totals)
     ]
-    header = ["phase", *(text for name in analysis.names for text in (f"{name}: decisions", f"{name}: PR"))]
-    return Table.of_texts("by phase", header, rows)
+    columns = (tr("decisions"), "PR")
+    header = [tr("phase"), *(f"{name}: {what}" for name in analysis.names for what in columns)]
+    return Table.of_texts(tr("by phase"), header, rows)
 
 
 def _phase_cells(total: PhaseTotal) -> tuple[str, str]:
@@ -139,20 +144,20 @@ def _phase_cells(total: PhaseTotal) -> tuple[str, str]:
 
 
 def _games(games: Sequence[GameAnalysis], names: Sequence[str]) -> Table:
-    header = ["game", "before", "winner", "points", "ending"]
-    header += [f"{name}: {what}" for name in names for what in ("PR", "luck")]
+    header = [tr("game"), tr("before"), tr("winner"), tr("points"), tr("ending")]
+    header += [f"{name}: {what}" for name in names for what in ("PR", tr("luck"))]
     rows = [
         [
             str(game.number),
-            f"{game.scores[0]}-{game.scores[1]}{' (Crawford)' if game.crawford else ''}",
+            "-".join(map(str, game.scores)) + (f" ({tr('Crawford')})" if game.crawford else ""),
             "" if game.winner is None else names[game.winner],
             str(game.points),
-            game.ending,
+            tr(game.ending, context="ending"),
             *(text for total in game.totals for text in (_pr(total.pr), _signed(total.luck))),
         ]
         for game in games
     ]
-    return Table.of_texts("games", header, rows)
+    return Table.of_texts(tr("games"), header, rows)
 
 
 def _worst(shown: Sequence[_Shown]) -> Table:
@@ -160,14 +165,20 @@ def _worst(shown: Sequence[_Shown]) -> Table:
         (
             Cell(str(place)),
             Cell(one.player),
-            Cell(f"game {one.decision.game}, turn {one.decision.turn}", link=one.key),
+            _where(one),
             Cell(one.did),
             Cell(one.loss),
-            Cell(MARKS[one.rank]),
+            Cell(tr(MARKS[one.rank])),
         )
         for place, one in enumerate(shown, start=1)
     )
-    return Table(f"the {len(rows)} that cost most", ("", "player", "where", "done", "loss", "mark"), rows)
+    caption = tr_count("the {n} that cost most", "the {n} that cost most", len(rows))
+    return Table(caption, ("", tr("player"), tr("where"), tr("done"), tr("loss"), tr("mark")), rows)
+
+
+def _where(one: _Shown) -> Cell:
+    """Where a decision is, as a link to it."""
+    return Cell(tr("game {game}, turn {turn}", game=one.decision.game, turn=one.decision.turn), link=one.key)
 
 
 def _luck(shown: Sequence[_Shown]) -> list[Table]:
@@ -178,18 +189,18 @@ def _luck(shown: Sequence[_Shown]) -> list[Table]:
     return [
         Table(
             caption,
-            ("player", "where", "roll", "luck"),
+            (tr("player"), tr("where"), tr("roll", context="noun"), tr("luck")),
             tuple(
                 (
                     Cell(one.player),
-                    Cell(f"game {one.decision.game}, turn {one.decision.turn}", link=one.key),
+                    _where(one),
                     Cell("-".join(map(str, one.decision.position.dice or ()))),
                     Cell(one.luck),
                 )
                 for one in rolls[:_EXTREME_ROLLS]
             ),
         )
-        for caption, rolls in (("luckiest rolls", lucky), ("unluckiest rolls", unlucky))
+        for caption, rolls in ((tr("luckiest rolls"), lucky), (tr("unluckiest rolls"), unlucky))
         if rolls
     ]
 
@@ -199,10 +210,10 @@ def _show(key: str, decision: PlayDecision | CubeDecision, analysis: MatchAnalys
     luck = None if isinstance(decision, CubeDecision) else decision.luck
     notes = []
     if decision.winning_loss:
-        notes.append(f"It cost {_percent(decision.winning_loss)} of the match.")
+        notes.append(tr("It cost {share} of the match.", share=_percent(decision.winning_loss)))
     notes += [decision.position_id, *([decision.xgid] if decision.xgid else [])]
     if decision.line:
-        notes.append(f"line {decision.line} of the file")
+        notes.append(tr("line {n} of the file", n=decision.line))
     arrows: list[tuple[Move, ...]] = []
     if isinstance(decision, CubeDecision):
         table = _cube_table(decision)
@@ -216,7 +227,7 @@ def _show(key: str, decision: PlayDecision | CubeDecision, analysis: MatchAnalys
         loss=f"{decision.loss:.3f}" if decision.counts and decision.loss else "",
         rank=MARKS.index(decision.mark),
         luck="" if luck is None else _signed(luck),
-        luck_word=luck_word(luck),
+        luck_word=tr(luck_word(luck)),
         board=_board(decision, analysis, arrows),
         table=table,
         notes=tuple(notes),
@@ -224,11 +235,11 @@ def _show(key: str, decision: PlayDecision | CubeDecision, analysis: MatchAnalys
 
 
 def _cube_done(decision: CubeDecision) -> str:
-    return decision.action or f"{decision.kind}?"
+    return action_text(decision.action) if decision.action else f"{action_text(decision.kind)}?"
 
 
 def _play_done(decision: PlayDecision) -> str:
-    unknown = "not legal" if decision.note else "?"
+    unknown = tr("not legal") if decision.note else "?"
     play = unknown if decision.played is None else decision.played.play
     return f"{decision.dice[0]}-{decision.dice[1]}: {play}"
 
@@ -268,12 +279,16 @@ def _play_table(decision: PlayDecision, chances: ChanceColumns) -> tuple[Table, 
         choices.append(played)
         ranks.append(str(decision.rank))
     with_chances = bool(choices) and all(one.outcomes for one in choices)
-    header = ["", "play", "equity", "loss"]
+    header = ["", tr("play"), tr("equity"), tr("loss")]
     header += [heading.strip() for heading in chances.header] if with_chances else []
     rows = []
     for i, one in enumerate(choices):
         error = "" if one.error is None else f"+- {one.error:.4f}"
-        row = [Cell(ranks[i]), Cell(one.play, below="played" if i == made else ""), Cell(f"{one.equity:+.4f}", error)]
+        row = [
+            Cell(ranks[i]),
+            Cell(one.play, below=tr("played") if i == made else ""),
+            Cell(f"{one.equity:+.4f}", error),
+        ]
         row += [Cell(f"{one.loss:.4f}")]
         row += [Cell(text.strip()) for text in chances.cells(one.outcomes)] if with_chances else []
         rows.append(tuple(row))
@@ -281,19 +296,20 @@ def _play_table(decision: PlayDecision, chances: ChanceColumns) -> tuple[Table, 
     try:
         arrows = [parse_play(choices[i].play) for i in order]
     except NardyError:
-        return Table("choices", tuple(header), tuple(rows)), []
+        return Table(tr("choices"), tuple(header), tuple(rows)), []
     place = {i: at for at, i in enumerate(order)}
-    table = Table("choices", tuple(header), tuple(rows), 1, tuple(place[i] for i in range(len(choices))))
+    table = Table(tr("choices"), tuple(header), tuple(rows), 1, tuple(place[i] for i in range(len(choices))))
     return table, arrows
 
 
 def _cube_table(decision: CubeDecision) -> Table:
     """What each course is worth to the side that may double."""
     rows = [
-        ["no double", f"{decision.no_double:+.4f}"],
-        ["double, take", f"{decision.double_take:+.4f}"],
-        ["double, pass", f"{decision.double_pass:+.4f}"],
+        [action_text("no double"), f"{decision.no_double:+.4f}"],
+        [action_text("double, take"), f"{decision.double_take:+.4f}"],
+        [action_text("double, pass"), f"{decision.double_pass:+.4f}"],
     ]
     if decision.beaver is not None:
-        rows.append(["double, beaver", f"{decision.beaver:+.4f}"])
-    return Table.of_texts(f"right is {decision.best}", ["course", "equity of the side that may double"], rows)
+        rows.append([action_text("double, beaver"), f"{decision.beaver:+.4f}"])
+    caption = tr("right is {action}", action=action_text(decision.best))
+    return Table.of_texts(caption, [tr("course"), tr("equity of the side that may double")], rows)

@@ -5,6 +5,7 @@ import hashlib
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from nardy_ai.language import current_language, tr, tr_count
 from nardy_ai.pictures import BOARD_STYLE
 
 __all__ = ["render"]
@@ -23,9 +24,11 @@ def render(template: str, **context: object) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals |= {"tr": tr, "tr_count": tr_count}
     script = _source(environment, "report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shared = {
+        "language": current_language(),
         "script": script,
         "script_source": f"sha256-{digest}",
         "style": _source(environment, "report.css") + BOARD_STYLE,

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nardy_ai.language import tr
+
 __all__ = ["Cell", "Table"]
 
-_UNKNOWN = ("", "-", "?", "unknown")
-"""What stands in a column of numbers where there is none."""
+_UNKNOWN = ("", "-", "?")
+"""What stands in a column of numbers where there is none, besides the word `unknown`."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Table:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.removesuffix("%").replace(",", "") if text not in _UNKNOWN else 0)
+        float(text.removesuffix("%").replace(",", "") if text not in (*_UNKNOWN, tr("unknown")) else 0)
     except ValueError:
         return False
     return True

@@ -24,13 +24,16 @@ for (const table of document.querySelectorAll("table.sortable")) {
 for (const button of document.querySelectorAll("button.play")) {
   button.addEventListener("click", () => {
     const place = button.closest(".side-by-side");
+    const before = place.querySelector('button.play[aria-pressed="true"]').textContent;
     for (const each of place.querySelectorAll("button.play")) each.setAttribute("aria-pressed", String(each === button));
     for (const arrows of place.querySelectorAll(".nb-play")) {
       if (arrows.dataset.play === button.dataset.play) arrows.removeAttribute("display");
       else arrows.setAttribute("display", "none");
     }
     const words = place.querySelector("svg desc");
-    words.textContent = words.textContent.replace(/Arrows show the play .*/, `Arrows show the play ${button.textContent}.`);
+    const at = words.textContent.lastIndexOf(before); // the last sentence names the play that the arrows show
+    const [start, end] = [words.textContent.slice(0, at), words.textContent.slice(at + before.length)];
+    if (at >= 0) words.textContent = start + button.textContent + end;
   });
 }
 // Decisions: which are listed, in what order, and links to them.
@@ -38,6 +41,7 @@ const form = document.querySelector("form.controls");
 if (form) {
   const list = document.getElementById("list");
   const all = [...list.children];
+  const plural = new Intl.PluralRules(document.documentElement.lang);
   const update = () => {
     const { least, order, ...wanted } = Object.fromEntries(new FormData(form));
     let count = 0;
@@ -49,7 +53,9 @@ if (form) {
     }
     const worth = (one) => (order === "order" ? Number(one.dataset.order) : -Number(one.dataset[order]));
     list.append(...[...all].sort((a, b) => worth(a) - worth(b)));
-    form.elements.count.value = count === 1 ? "1 decision" : `${count} decisions`;
+    const { one, few, many } = form.elements.count.dataset;
+    const texts = { one, few, many, other: many };
+    form.elements.count.value = texts[plural.select(count)].replace(/\d+/, count);
   };
   form.addEventListener("change", update);
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -231,7 +231,7 @@ def decision(*, boards=(BETTER, WORSE), equities=(0.5, 0.2), plies=(4, 4), cls="
 def written(path, records):
     text = "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records) + "\n"
     if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(text.encode()))
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
     else:
         path.write_text(text, encoding="utf-8")
     return path
@@ -330,10 +330,10 @@ def test_a_fault_in_a_decisions_file_names_its_line(record, reason, tmp_path, ca
     ("contents", "reason"),
     [
         (b"", "holds no decision"),
-        (gzip.compress(json.dumps(decision()).encode())[:-10], "cannot be read"),
+        (gzip.compress(json.dumps(decision()).encode(), mtime=0)[:-10], "cannot be read"),
         (b"no gzip at all", "cannot be read"),
-        (gzip.compress(json.dumps(decision()).encode())[:10] + b"\xff" * 50, "cannot be read"),
-        (gzip.compress(b"\xff\xfe\xff"), "cannot be read"),
+        (gzip.compress(json.dumps(decision()).encode(), mtime=0)[:10] + b"\xff" * 50, "cannot be read"),
+        (gzip.compress(b"\xff\xfe\xff", mtime=0), "cannot be read"),
     ],
 )
 def test_a_file_that_is_no_decisions_file_is_refused(contents, reason, tmp_path):

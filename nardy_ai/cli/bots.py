@@ -40,11 +40,14 @@ def summary_text(summary: str) -> str:
     found = _CARD.fullmatch(summary)
     if not found:
         return tr(summary)
-    return tr("Rules `{rules}`, {games} games; {points} points a game against `{opponent}`.", **found.groupdict())
+    values = found.groupdict()
+    if values["games"] is None:
+        return tr("Rules `{rules}`; {points} points a game against `{opponent}`.", **values)
+    return tr("Rules `{rules}`, {games} games; {points} points a game against `{opponent}`.", **values)
 
 
 _CARD = re.compile(
-    r"Rules `(?P<rules>[^`]+)`, (?P<games>[0-9,]+) games; (?P<points>[-+0-9. ]+) points a game against"
+    r"Rules `(?P<rules>[^`]+)`(?:, (?P<games>[0-9,]+) games)?; (?P<points>[-+0-9. ]+) points a game against"
     r" `(?P<opponent>[^`]+)`\."
 )
 """The first line of a card as `scripts/ship_bot.py` writes it."""

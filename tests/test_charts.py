@@ -165,3 +165,31 @@ def test_metrics_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "metrics.jsonl").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="is no UTF-8 text"):
         read_metrics(tmp_path / "metrics.jsonl")
+
+
+def fit_records(folder):
+    folder.mkdir()
+    lines = [
+        {"steps": at, "seconds": 1.0, "loss": None if at == 0 else 2.0 / at, "lr": 1e-3, "held_out_rms": 1 / (1 + at)}
+        for at in (0, 10, 20)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def test_fits_are_drawn_over_their_steps(tmp_path, capsys):
+    folder = fit_records(tmp_path / "fit")
+
+    assert main(["plot", str(folder), "--out", str(tmp_path / "fit.svg"), "--json"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["runs"][0]["steps"] == 20
+    assert "labels held out" in (tmp_path / "fit.svg").read_text(encoding="utf-8")
+
+
+def test_fits_and_trainings_are_not_drawn_together(tmp_path, capsys):
+    fit = fit_records(tmp_path / "fit")
+    training = run_folder(tmp_path, "tiny")
+
+    assert main(["plot", str(training), str(fit), "--out", str(tmp_path / "both.svg")]) == 2
+
+    assert "draw them apart" in capsys.readouterr().err

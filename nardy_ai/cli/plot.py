@@ -11,7 +11,9 @@ from nardy_ai.pictures.charts import (
     KINDS,
     TrainingRun,
     check_chart_file,
+    is_fit,
     plot_document,
+    plot_fits,
     plot_runs,
     read_document,
     read_metrics,
@@ -80,6 +82,12 @@ def _plot_runs(sources: list[Path], picture: Path) -> dict[str, object]:
         if not any("loss" in record for record in records):
             raise NardyError(f"{metrics}: nothing has been learned yet")
         runs.append(TrainingRun(metrics.resolve().parent.name, records))
+    if all(is_fit(run) for run in runs):
+        plot_fits(runs, picture)
+        shown_fits = [{"run": one.name, **one.records[-1]} for one in runs]
+        return {"shows": "fits", "runs": shown_fits}
+    if any(is_fit(run) for run in runs):
+        raise NardyError("trainings count games and fits count steps; draw them apart")
     plot_runs(runs, picture)
     shown = []
     for one in runs:

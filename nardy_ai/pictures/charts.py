@@ -23,7 +23,9 @@ __all__ = [
     "Document",
     "TrainingRun",
     "check_chart_file",
+    "is_fit",
     "plot_document",
+    "plot_fits",
     "plot_runs",
     "read_document",
     "read_metrics",
@@ -45,6 +47,9 @@ SURE = 1.96
 
 UNKNOWN = float("nan")
 """The standard error of what has none; no bar is drawn for it."""
+
+FIT_ERROR = "held_out_rms"
+"""What a record of a fit has."""
 
 _MARKERS = "osD^vP*X"
 _HATCHES = ("", "//", "..", "xx")
@@ -84,8 +89,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
             if number < len(lines):
                 raise ConfigError(f"{path}:{number}: is no JSON") from error
             continue
-        if not isinstance(record, dict) or "games" not in record:
-            raise ConfigError(f"{path}:{number}: is no record of a training run, which has 'games'")
+        if not isinstance(record, dict) or ("games" not in record and FIT_ERROR not in record):
+            raise ConfigError(f"{path}:{number}: is no record of a training run, which has 'games', nor of a fit")
         records.append(record)
     return records
 
@@ -134,6 +139,34 @@ def plot_runs(runs: Sequence[TrainingRun], picture: Path) -> None:
                 axes.legend(fontsize="small")
 
     _write(picture, draw, (9, 9), ", ".join(run.name for run in runs))
+
+
+def is_fit(run: TrainingRun) -> bool:
+    """Whether a run is a fit to labels, which counts steps and not games."""
+    return any(FIT_ERROR in record for record in run.records)
+
+
+def plot_fits(fits: Sequence[TrainingRun], picture: Path) -> None:
+    """Draw error on labels held out, loss and rate of fits over their steps, written whole or not at all."""
+
+    def draw(figure: "Figure") -> None:
+        panels = figure.subplots(3, 1, sharex=True, height_ratios=(4, 3, 2))
+        keys = (FIT_ERROR, "loss", "lr")
+        for i, fit in enumerate(fits):
+            for axes, key in zip(panels, keys, strict=True):
+                found = [(record["steps"], record[key]) for record in fit.records if record.get(key) is not None]
+                axes.plot([at for at, _ in found], [value for _, value in found], color=f"C{i}", marker=_MARKERS[i % 8],
+                          markersize=4, label=fit.name)  # fmt: skip
+        for axes, label in zip(
+            panels, ("rms error of equity,\nlabels held out", "loss (cross entropy)", "rate"), strict=True
+        ):
+            axes.set_ylabel(label)
+            axes.grid(visible=True, alpha=0.3)
+        panels[0].legend(fontsize="small")
+        panels[2].set_xlabel("steps")
+        figure.suptitle(", ".join(fit.name for fit in fits))
+
+    _write(picture, draw, (9, 9), ", ".join(fit.name for fit in fits))
 
 
 def plot_document(document: Document, picture: Path) -> None:

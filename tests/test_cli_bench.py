@@ -424,6 +424,7 @@ def test_the_position_that_is_rolled_out_is_that_after_31():
     assert np.array_equal(rollout_peers.after_31().reshape(2, 26), play.afterstate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("equity", "agrees"), [(None, True), (3.0, False)])
 def test_rollouts_are_timed_where_all_agree(equity, agrees, bot_files, monkeypatch):
     """Random weights would play on for long, so games are cut short; another engine says the same or something else."""

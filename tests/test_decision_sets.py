@@ -104,6 +104,7 @@ class RightPlays:
         return self.exact.play_values(boards, after)
 
 
+@pytest.mark.slow
 def test_rolled_labels_are_exact_within_their_standard_errors(exact, tmp_path):
     """Chi-square over the truly best play of each decision (that of the highest label is too high by choice).
 

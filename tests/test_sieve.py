@@ -81,12 +81,14 @@ def test_replies_are_the_best_of_those_that_pass():
     assert differ > 20
 
 
+@pytest.mark.slow
 def test_the_sieve_of_a_bot_is_learned_once():
     bot = network_of(SHORT)
     assert sieve_for(bot, keep=3).table is sieve_for(bot, keep=5).table
     assert sieve_for(network_of(SHORT, seed=7), keep=3).table is not sieve_for(bot, keep=3).table
 
 
+@pytest.mark.slow
 def test_a_learned_sieve_seldom_drops_the_best_play():
     """The shipped bot: of 6 candidates the best is one in nine of ten rolls or more, and little is lost without it."""
     try:

@@ -149,14 +149,21 @@ class Network:
 
     def evaluate(self, boards: Boards, known: Known | None = None) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         """Outcomes `float32[N, K]` and equities `float32[N]` of boards that have been checked; known: as above."""
-        return self._run(boards, self.features.inputs(boards, self.rules), np.arange(len(boards) + 1), known)
+        inputs = self.features.inputs(np.ascontiguousarray(boards, dtype=np.int8), self.rules)
+        return self._run(boards, inputs, np.arange(len(boards) + 1), known, inputs)
 
     def _run(
-        self, boards: Boards, bases: NDArray[np.int8], offsets: NDArray[np.int64], known: Known | None
+        self,
+        boards: Boards,
+        bases: NDArray[np.int8],
+        offsets: NDArray[np.int64],
+        known: Known | None,
+        inputs: NDArray[np.int8] | None = None,
     ) -> tuple[oc.Outcomes, NDArray[np.float32]]:
         boards = np.ascontiguousarray(boards, dtype=np.int8)
         folded = self._folded
-        inputs = self.features.inputs(boards, self.rules)
+        if inputs is None:
+            inputs = self.features.inputs(boards, self.rules)
         reals = self.features.real_inputs(boards, self.rules)
         nets = (folded.reals, folded.second, folded.second_bias, folded.third, folded.third_bias)
         if known is None:

@@ -38,7 +38,16 @@ from nardy_ai.search import (
     sibling_outcomes,
 )
 
-__all__ = ["CubeDecision", "Cubeful", "MarketLosers", "cube_decision", "cubeful_of", "decisions_of", "market_losers"]
+__all__ = [
+    "CubeDecision",
+    "Cubeful",
+    "MarketLosers",
+    "cube_decision",
+    "cubeful_of",
+    "decisions_of",
+    "distinct_questions",
+    "market_losers",
+]
 
 _CHUNK = 64
 _EQUAL = np.float32(1e-6)
@@ -161,7 +170,7 @@ class Cubeful:
         values = np.empty(len(boards))
         over = finished(boards)
         values[over] = self.model.final(boards[over], states.take(over))
-        known = ~over & self._is_known(boards, states)
+        known = ~over & self.is_known(boards, states)
         if known.any():
             table = bearoff_tables().cube_values(boards[known], self.model.rules).no_double
             owners = states.owners[known]
@@ -175,7 +184,7 @@ class Cubeful:
             outcomes = self.outcomes(distinct)[which]
             values[open_at] = self._formula(outcomes, boards[open_at], states.take(open_at)).no_double
             return values
-        questions, answers = _distinct_questions(which, states.take(open_at))
+        questions, answers = distinct_questions(which, states.take(open_at))
         found = np.empty(len(questions))
         order = np.argsort(which[questions], kind="stable")
         bounds = np.searchsorted(which[questions[order]], np.arange(0, len(distinct) + _CHUNK, _CHUNK))
@@ -234,7 +243,7 @@ class Cubeful:
     def _formula(self, outcomes: Outcomes, boards: Boards, states: CubeStates) -> CubeWorth:
         """Values without look-ahead; the tables' where they hold the cube."""
         worth = self.model.worth(outcomes, boards, states)
-        known = ~finished(boards) & self._is_known(boards, states)
+        known = ~finished(boards) & self.is_known(boards, states)
         if known.any():
             table = bearoff_tables().cube_values(boards[known], self.model.rules)
             owners, stakes = states.owners[known] + 1, states.stakes[known]
@@ -263,7 +272,7 @@ class Cubeful:
             outcomes[exact] = bearoff_tables().outcomes(boards[exact], rules)
         return outcomes
 
-    def _is_known(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
+    def is_known(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
         """Where the tables know what the cube is worth, `bool[N]`."""
         holds = self._table_holds(states)
         return holds & exact_at(boards, self.model.rules) if holds.any() else holds
@@ -429,7 +438,7 @@ def _even_ends(bot: Bot) -> Outcomes:
     return ((outcomes + swap(outcomes)) / 2).astype(np.float32)
 
 
-def _distinct_questions(boards: NDArray[np.int64], states: CubeStates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_questions(boards: NDArray[np.int64], states: CubeStates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The places of questions all different, `int64[U]`, and which of them each of Q is. boards: their numbers."""
     columns = (boards[:, None], states.stakes[:, None], states.owners[:, None], states.to_go, states.crawford[:, None])
     keys = np.concatenate(columns, axis=1).astype(np.int64)

@@ -3,7 +3,8 @@
 Games are played in lockstep. Dice are a pure function of (seed, game, ply), the first two rolls spread evenly over
 their 36 x 36 throws; all positions of one rollout see the same dice, so that their differences are known better than
 they are themselves. Luck, which any evaluator can measure, is taken off: its mean is zero whatever that evaluator
-thinks, so the answer is unbiased and only its spread shrinks. Cubeless. docs/rollouts.md has the formulas.
+thinks, so the answer is unbiased and only its spread shrinks. Cubeless, unless a state of the cube is given: then
+`cube_games` plays, and equities are with the cube. docs/rollouts.md has the formulas.
 """
 
 import json
@@ -20,8 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai.boards import Boards, checked_boards, finished
+from nardy_ai.cube.decision import BeaverWorth, Verdict, verdict
+from nardy_ai.cube.equity import swapped_utilities
+from nardy_ai.cube.met import MatchTable
+from nardy_ai.cube.state import CubeState, CubeStates, swap_state
+from nardy_ai.cube_games import CubeGames, play_cube_games
+from nardy_ai.cube_policies import cube_player, default_policy
+from nardy_ai.cubeful import Cubeful, cubeful_of
 from nardy_ai.dice import ROLLS, dice_at, hash_at
-from nardy_ai.errors import BotError, NardyError, RulesError
+from nardy_ai.errors import BotError, CubeError, NardyError, RulesError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.exact.bearoff import any_at_home, bearoff_tables, exact_at, is_covered
@@ -45,10 +53,12 @@ __all__ = [
     "CANDIDATES",
     "CLEAR",
     "CUT_AFTER",
+    "CubeRollout",
     "Line",
     "RolloutReport",
     "RolloutSettings",
     "THROWS",
+    "decide",
     "first_rolls",
     "read_rollout",
     "rollout",
@@ -79,7 +89,7 @@ CANDIDATES = 6
 """Plays of a roll that a network judges to measure luck. In docs/rollouts.md is what 4, 5, 6 and all of them cost."""
 
 _FORMAT = "nardy_ai rollout"
-_VERSION = 2
+_VERSION = 3
 _SAME = 1e-5
 """Outcomes of one bot on two machines differ less than this; those of two bots differ more."""
 
@@ -89,7 +99,9 @@ class RolloutSettings:
     """All that decides the numbers, but for boards and games. control: None without variance reduction.
 
     bearoff: games end where the two-sided tables know the rest. candidates: how many plays of a roll the control judges
-    to measure luck; None: all, or nobody measures it.
+    to measure luck; None: all, or nobody measures it. state: the cube and the score, as the side on roll sees them, or
+    the side that has played; None: cubeless. policy: when both sides double and take. met: whose match equities count.
+    decision: the lines are those of a cube decision, no double first.
     """
 
     bot: str
@@ -102,12 +114,18 @@ class RolloutSettings:
     after_play: bool
     bearoff: bool
     candidates: int | None
+    state: CubeState | None = None
+    policy: str | None = None
+    met: str | None = None
+    decision: bool = False
 
 
 @dataclass(frozen=True)
 class Line:
     """One position's answer, for row 0; for row 1, who has played, if boards are rolled out after the play.
 
+    equity: cubeless points; per cube, on the scale of the given state, if there is one. Then outcomes are how games
+    ended, passes as single wins, luck and all: cubeless counts, which do not add up to the equity.
     outcomes, outcome_errors: `float64[K]`, exclusive, and their standard errors; chances that luck was taken off may
     be a trifle below 0 or above 1. difference: in equity to the best line, 0 or below, with its own standard error,
     made from the same dice; both 0 for the best. cut: games that never ended.
@@ -130,7 +148,8 @@ class RolloutReport:
     boards: `int8[P, 2, 26]`. results: `float64[P, G, K]`, what each game says of each position. cut: `bool[P, G]`,
     games that had not ended after `settings.cut_after` plies. stopped: `games` (all were played), `error`, `clear` or
     `interrupted`. probe: `float64[P, K]`, the bare bot's outcomes of the boards, by which another bot of its name is
-    told apart; zeros without an evaluator.
+    told apart; zeros without an evaluator. values: `float64[P, G]`, with the cube what each game says of the equity per
+    cube; None without.
     """
 
     settings: RolloutSettings
@@ -140,16 +159,22 @@ class RolloutReport:
     cut: NDArray[np.bool_] = field(repr=False)
     probe: NDArray[np.float64] = field(repr=False)
     stopped: str = "games"
+    values: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def games(self) -> int:
         """How many games were counted for each position."""
         return int(self.results.shape[1])
 
+    @property
+    def equities(self) -> NDArray[np.float64]:
+        """What each game says of the equity of each position, `float64[P, G]`."""
+        return self.results @ class_points(self.rules).astype(np.float64) if self.values is None else self.values
+
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The answers, in the order of the boards."""
-        values = self.results @ class_points(self.rules).astype(np.float64)
+        values = self.equities
         equities = values.mean(axis=1)
         best = int(np.argmax(equities))
         errors = self._strata.standard_errors(values.T)
@@ -173,7 +198,11 @@ class RolloutReport:
 
         Such as any win: classes depend on each other, so that their own errors do not say.
         """
-        return self._strata.standard_errors(self.results[line] @ sums)
+        return self.standard_errors(self.results[line] @ sums)
+
+    def standard_errors(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The standard errors of means over the games, `float64[D]`. values: `float64[G, D]`."""
+        return self._strata.standard_errors(values)
 
     @cached_property
     def _strata(self) -> "_Strata":
@@ -186,7 +215,7 @@ class RolloutReport:
 
     @property
     def equity(self) -> float:
-        """Cubeless points of the position, of the best one if there are several."""
+        """Cubeless points of the position, of the best one if there are several; with a state of the cube per cube."""
         return self.best.equity
 
     @property
@@ -226,6 +255,10 @@ def rollout(
     after_play: bool = False,
     until_error: float | None = None,
     until_clear: float | None = None,
+    state: CubeState | None = None,
+    policy: str | None = None,
+    table: MatchTable | None = None,
+    decision: bool = False,
     workers: int = 1,
     batch: int = _GAMES_A_BATCH,
     earlier: RolloutReport | None = None,
@@ -240,10 +273,14 @@ def rollout(
     plays of a roll a network judges to measure luck, the likeliest ones; None: all. bearoff: end games where the
     two-sided bearoff tables know the rest exactly, which takes no bias and no spread. after_play: the
     boards are results of plays, and values are for row 1, who has played. until_error: stop when no standard error is
-    above it. until_clear: stop when the best board leads by so many standard errors of the difference. workers:
-    threads; batch: games side by side; neither changes a number. earlier: a report that the games are added to.
-    progress: called with the report so far. stop: asked by every thread before each ply; once it says yes, batches of
-    games that have not ended are dropped. Raises BoardError, BotError, NardyError.
+    above it. until_clear: stop when the best board leads by so many standard errors of the difference. state: the cube
+    and the score, as the side on roll sees them, or the side that has played; games are then played with the cube, by
+    `policy` of `cube_policies` (None: the usual one), and equities are per cube; a position before its roll begins with
+    the decision to double. table: match equities in place of those of the game. decision: roll out one board without a
+    double, after a double that was taken and, where one is allowed, after a beaver; `decide` says what follows.
+    workers: threads; batch: games side by side; neither changes a number. earlier: a report that the games are added
+    to. progress: called with the report so far. stop: asked by every thread before each ply; once it says yes, batches
+    of games that have not ended are dropped. Raises BoardError, BotError, CubeError, NardyError.
     """
     checked = checked_boards(boards, bot.rules.checkers)
     if candidates is not None and candidates < 1:
@@ -254,13 +291,109 @@ def rollout(
         )
     if (truncate_after is not None and truncate_after < 1) or cut_after < 1:
         raise NardyError(f"truncate_after = {truncate_after}, cut_after = {cut_after}; expected plies, 1 or more")
+    asked = None if state is None else _CubeAsked(state, policy, table, decision=decision)
+    if asked is None and (decision or policy is not None or table is not None):
+        raise CubeError("decision, policy and table are about the cube; give the state of one")
+    if asked is not None and decision:
+        checked = _boards_of_decision(bot, checked, asked, after_play=after_play)
     if until_clear is not None and len(checked) < 2:
         raise NardyError("until_clear compares plays; expected two boards or more")
     task = _task_of(
         bot, checked, seed=seed, plies=plies, filter=filter, truncate_after=truncate_after, cut_after=cut_after,
         control=control, variance_reduction=variance_reduction, after_play=after_play, bearoff=bearoff,
-        candidates=candidates,
+        candidates=candidates, cube=asked,
     )  # fmt: skip
+    return _roll_out(
+        task, games=games, until_error=until_error, until_clear=until_clear, workers=workers, batch=batch,
+        earlier=earlier, progress=progress, stop=stop,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CubeRollout:
+    """A cube decision rolled out. report: its lines, no double, double and take, and a beaver where one is allowed.
+
+    double_pass: 1, since equities are per cube. verdict: what the means say is right. lead, lead_error: by how much the
+    better of doubling and not doubling leads, made from the same dice; take_lead, take_lead_error: by how much taking
+    is better than passing for row 1 (below 0: worse). winning: in a match the chances to win it, by name.
+    """
+
+    report: RolloutReport
+    verdict: Verdict
+    lead: float
+    lead_error: float
+    take_lead: float
+    take_lead_error: float
+    winning: dict[str, float] | None
+    double_pass: float = 1.0
+
+    @property
+    def no_double(self) -> Line:
+        """Row 0 rolls without doubling."""
+        return self.report.lines[0]
+
+    @property
+    def double_take(self) -> Line:
+        """Row 0 has doubled and row 1 taken."""
+        return self.report.lines[1]
+
+    @property
+    def beaver(self) -> Line | None:
+        """Row 1 has beavered and row 0 plays on; None where that is not allowed."""
+        return self.report.lines[2] if len(self.report.lines) > 2 else None
+
+
+def decide(report: RolloutReport, bot: Bot, *, table: MatchTable | None = None) -> CubeRollout:
+    """What a rollout with `decision` says is right. bot, table: as it was made with. Raises CubeError.
+
+    The answer to a double is that of the means. Significance is lead / lead_error: beyond 3 it is sure.
+    """
+    settings = report.settings
+    state = settings.state
+    if state is None or not settings.decision or not report.games:
+        raise CubeError("the rollout is of no cube decision, or of no games")
+    model, given = cubeful_of(bot, state, table=table).model, CubeStates.of(state)
+    values = report.equities
+    means = values.mean(axis=1)
+    beaver = None
+    if len(means) > 2:
+        dropped = model.per_cube(model.single(model.doubled(given), won=False), given)
+        beaver = BeaverWorth(float(means[2]), float(dropped[0]))
+    ruling = verdict(float(means[0]), float(means[1]), 1.0, beaver=beaver, redouble=state.owner == 0)
+    answered = {"take": values[1], "pass": np.ones(report.games), "beaver": values[-1]}[ruling.answer or "take"]
+    if ruling.answer == "beaver" and beaver is not None and beaver.reply == "drop":
+        answered = np.full(report.games, beaver.dropped)
+    apart = np.stack((answered - values[0], 1 - values[1]), axis=1)
+    errors = report.standard_errors(apart)
+    winning = None
+    if state.is_match:
+        won, lost = (float(model.single(given, won=w)[0]) for w in (True, False))
+        equities = {"no_double": means[0], "double_take": means[1], "double_pass": 1.0}
+        winning = {name: float((value * (won - lost) + won + lost) / 4 + 0.5) for name, value in equities.items()}
+    return CubeRollout(
+        report=report,
+        verdict=ruling,
+        lead=abs(float(apart[:, 0].mean())),
+        lead_error=float(errors[0]),
+        take_lead=float(apart[:, 1].mean()),
+        take_lead_error=float(errors[1]),
+        winning=winning,
+    )
+
+
+def _roll_out(
+    task: "_Task",
+    *,
+    games: int,
+    until_error: float | None,
+    until_clear: float | None,
+    workers: int,
+    batch: int,
+    earlier: RolloutReport | None,
+    progress: Progress | None,
+    stop: Stop | None,
+) -> RolloutReport:
+    """Play batch after batch until there are enough games."""
     report = task.nothing() if earlier is None else _continued(earlier, task)
     ended = Event()
 
@@ -281,11 +414,7 @@ def rollout(
                 played = waiting.popleft().result()
                 if played is None:
                     return replace(report, stopped="interrupted")
-                report = replace(
-                    report,
-                    results=np.concatenate((report.results, played.results), axis=1),
-                    cut=np.concatenate((report.cut, played.cut), axis=1),
-                )
+                report = _with_games(report, played)
                 while checked_games + _CHECK_EVERY <= report.games:
                     checked_games += _CHECK_EVERY
                     reason = _enough(report, checked_games, until_error, until_clear)
@@ -313,6 +442,7 @@ class _Task:
     judge: Evaluator | None
     boards: Boards
     settings: RolloutSettings
+    cube: "_CubeTask | None" = None
 
     def nothing(self) -> RolloutReport:
         """The report of no games."""
@@ -326,15 +456,104 @@ class _Task:
             results=np.zeros((p, 0, k)),
             cut=np.zeros((p, 0), dtype=bool),
             probe=probe.astype(np.float64),
+            values=None if self.cube is None else np.zeros((p, 0)),
         )
 
 
 @dataclass(frozen=True)
 class _Played:
-    """Results of some games: `float64[P, G, K]`, and which were cut, `bool[P, G]`."""
+    """Results of some games: `float64[P, G, K]`, which were cut, `bool[P, G]`; values: as those of a report."""
 
     results: NDArray[np.float64]
     cut: NDArray[np.bool_]
+    values: NDArray[np.float64] | None = None
+
+
+def _with_games(report: RolloutReport, played: _Played) -> RolloutReport:
+    values = report.values
+    if values is not None:
+        assert played.values is not None
+        values = np.concatenate((values, played.values), axis=1)
+    return replace(
+        report,
+        results=np.concatenate((report.results, played.results), axis=1),
+        cut=np.concatenate((report.cut, played.cut), axis=1),
+        values=values,
+    )
+
+
+@dataclass(frozen=True)
+class _CubeAsked:
+    """What is asked about the cube. decision: the boards are rolled out with it where a cube decision leads."""
+
+    state: CubeState
+    policy: str | None
+    table: MatchTable | None
+    decision: bool
+
+
+@dataclass(frozen=True)
+class _CubeTask:
+    """Games with the cube. scale: the utilities of winning and of losing the given stake once."""
+
+    games: CubeGames
+    scale: tuple[float, float]
+
+    def play(self, settings: RolloutSettings, games: NDArray[np.int64], halted: Stop) -> _Played | None:
+        """As `_play_games`."""
+        played = play_cube_games(self.games, games, lambda at, ply: _rolls_at(settings.seed, at, ply), halted)
+        if played is None:
+            return None
+        utilities, outcomes = played.utilities, played.outcomes
+        if settings.after_play:
+            utilities, outcomes = swapped_utilities(utilities), swap(outcomes)
+        won, lost = self.scale
+        return _Played(outcomes.astype(np.float64), played.cut, (2 * utilities - won - lost) / (won - lost))
+
+
+def _boards_of_decision(bot: Bot, boards: Boards, asked: _CubeAsked, *, after_play: bool) -> Boards:
+    """The board for each line of a cube decision. Raises CubeError."""
+    if len(boards) != 1 or finished(boards)[0] or after_play:
+        raise CubeError("a cube decision is about one board before its roll, on which play goes on")
+    model, given = cubeful_of(bot, asked.state, table=asked.table).model, CubeStates.of(asked.state)
+    if not model.may_double(given)[0]:
+        raise CubeError("there is nothing to decide: the side on roll may not double, or could gain nothing by it")
+    return np.repeat(boards, 2 + int(model.may_beaver(given)[0]), axis=0)
+
+
+def _cube_task_of(
+    bot: Bot,
+    player: Bot,
+    measure: PlayingEvaluator | None,
+    boards: Boards,
+    asked: _CubeAsked,
+    settings: RolloutSettings,
+) -> tuple[_CubeTask, RolloutSettings]:
+    """The games with the cube, and the settings with what is said of them. Raises BotError, CubeError."""
+    state, policy = asked.state, asked.policy or default_policy(bot)
+    judge = cubeful_of(player, state, table=asked.table)
+    model = judge.model
+    given = CubeStates.of(state)
+    if asked.decision:
+        states = CubeStates.join([given, *(model.doubled(given, times=times) for times in range(1, len(boards)))])
+    else:
+        states = CubeStates.of(swap_state(state) if settings.after_play else state, len(boards))
+    model.check(states, len(boards))
+    games = CubeGames(
+        player=cube_player(player, policy, state, table=asked.table),
+        control=None if measure is None else Cubeful(measure, model, plies=0),
+        judge=Cubeful(player, model, plies=0),
+        boards=boards,
+        states=states,
+        doubles_first=not asked.decision,
+        bearoff=settings.bearoff,
+        truncate_after=settings.truncate_after,
+        cut_after=settings.cut_after,
+    )
+    scale = (float(model.single(given, won=True)[0]), float(model.single(given, won=False)[0]))
+    met = None if model.table is None else model.table.name
+    found = replace(settings, candidates=None, state=state, policy=policy, met=met, decision=asked.decision)
+    return _CubeTask(games, scale), found
 
 
 def _task_of(
@@ -351,6 +570,7 @@ def _task_of(
     after_play: bool,
     bearoff: bool,
     candidates: int | None,
+    cube: _CubeAsked | None,
 ) -> _Task:
     player = Lookahead(bot, plies, filter=filter) if plies else bot
     measure: PlayingEvaluator | None = None
@@ -369,19 +589,24 @@ def _task_of(
     if truncate_after is not None and judge is None:
         raise BotError(f"bot {bot.name!r} is no evaluator and cannot judge games that are truncated; play them out")
     sieve = None
-    if candidates is not None and measure is not None and isinstance(measure, Siblings):
+    if cube is None and candidates is not None and measure is not None and isinstance(measure, Siblings):
         sieve = sieve_for(measure, keep=candidates)
     settings = RolloutSettings(
         bot=bot.name, control=None if measure is None else measure.name, seed=seed, plies=plies,
         filter=filter if plies else "", truncate_after=truncate_after, cut_after=cut_after, after_play=after_play,
         bearoff=bearoff and is_covered(bot.rules), candidates=None if sieve is None else candidates,
     )  # fmt: skip
-    return _Task(player, measure, sieve, judge, boards, settings)
+    if cube is None:
+        return _Task(player, measure, sieve, judge, boards, settings)
+    cube_task, settings = _cube_task_of(bot, player, measure, boards, cube, settings)
+    return _Task(player, measure, sieve, judge, boards, settings, cube_task)
 
 
 def _play_games(task: _Task, games: NDArray[np.int64], halted: Stop) -> _Played | None:
     """Play the games of these numbers from every board; None if halted before the last has ended."""
     rules, settings = task.player.rules, task.settings
+    if task.cube is not None:
+        return task.cube.play(settings, games, halted)
     p, k = len(task.boards), class_count(rules)
     results = np.zeros((p * len(games), k))
     cut = np.zeros(p * len(games), dtype=bool)
@@ -545,7 +770,8 @@ def _enough(report: RolloutReport, games: int, until_error: float | None, until_
 
 
 def _first_games(report: RolloutReport, games: int) -> RolloutReport:
-    return replace(report, results=report.results[:, :games], cut=report.cut[:, :games])
+    values = None if report.values is None else report.values[:, :games]
+    return replace(report, results=report.results[:, :games], cut=report.cut[:, :games], values=values)
 
 
 def _continued(earlier: RolloutReport, task: _Task) -> RolloutReport:
@@ -575,8 +801,15 @@ def save_rollout(path: Path, report: RolloutReport) -> None:
 
     def write(part: Path) -> None:
         with part.open("wb") as file:
+            values = np.empty((0, 0)) if report.values is None else report.values
             np.savez_compressed(
-                file, about=text, boards=report.boards, results=report.results, cut=report.cut, probe=report.probe
+                file,
+                about=text,
+                boards=report.boards,
+                results=report.results,
+                cut=report.cut,
+                probe=report.probe,
+                values=values,
             )
 
     replace_file(path, write)
@@ -587,10 +820,14 @@ def read_rollout(path: Path) -> RolloutReport:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
-            if about["format"] != _FORMAT or about["version"] not in (1, _VERSION):
+            if about["format"] != _FORMAT or about["version"] not in (1, 2, _VERSION):
                 raise NardyError(f"has format {about['format']!r} {about['version']}; expected {_FORMAT!r} {_VERSION}")
             if about["version"] == 1:
                 about["settings"] |= {"bearoff": False, "candidates": None}
+            state = about["settings"].get("state")
+            if state is not None:
+                away = state.pop("away")
+                about["settings"]["state"] = CubeState(**state, away=None if away is None else tuple(away))
             rules = rules_from_dict(about["rules"])
             report = RolloutReport(
                 settings=RolloutSettings(**about["settings"]),
@@ -600,6 +837,7 @@ def read_rollout(path: Path) -> RolloutReport:
                 cut=arrays["cut"],
                 probe=arrays["probe"],
                 stopped=str(about["stopped"]),
+                values=arrays["values"] if state is not None else None,
             )
     except FileNotFoundError as error:
         raise NardyError(f"{path}: no such file") from error
@@ -608,5 +846,7 @@ def read_rollout(path: Path) -> RolloutReport:
     p, k = len(report.boards), class_count(rules)
     shapes = (report.results.shape[::2], report.cut.shape, report.probe.shape)
     if shapes != ((p, k), (p, report.games), (p, k)) or report.results.dtype != np.float64:
+        raise NardyError(f"{path}: is no rollout: its arrays do not fit together")
+    if report.values is not None and report.values.shape != (p, report.games):
         raise NardyError(f"{path}: is no rollout: its arrays do not fit together")
     return report

@@ -186,6 +186,7 @@ def test_columns_of_numbers_end_under_their_russian_headings(bot_files, capsys):
     [
         ["evaluate", "start", "--dice", "31", "--bot", "SHORT"],
         ["cube", "start", "--bot", "SHORT"],
+        ["rollout", "5:1 2:1 / 1:1", "--bot", "SHORT", "--games", "2", "--quiet", "--cube-decision", "--match", "3"],
         ["moves", "start", "--dice", "31"],
         ["rules"],
         ["rules", "long"],
@@ -219,6 +220,9 @@ def test_json_is_the_same_in_every_language(argv, bot_files, capsys):
             "--no-bearoff",
             "--quiet",
         ],
+        ["rollout", "5:1 2:1 / 1:1", "--bot", "SHORT", "--games", "36", "--quiet", "--cube-decision", "--match", "3"],
+        ["rollout", "5:1 2:1 / 1:1", "--bot", "SHORT", "--games", "2", "--quiet", "--cube", "--stake", "2"],
+        ["rollout", "5:1 2:1 / 1:1", "--bot", "SHORT", "--games", "2", "--quiet", "--cube", "--dice", "11"],
         ["moves", "start", "--dice", "31", "--draw"],
         ["moves", "start", "--dice", "33", "--rules", "long", "--draw"],
     ],
@@ -234,6 +238,7 @@ def test_russian_answers_are_russian_throughout(argv, bot_files, capsys):
         "short-money",
         "hyper",
         "pips",
+        "cubeful",
     }
     assert re.search("[а-я]", text)
 

@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,15 @@ from nardy_ai.cli.chances import (
     rounded,
 )
 from nardy_ai.cli.compile_notice import compile_notice
+from nardy_ai.cli.cubes import (
+    add_state_arguments,
+    given_state_arguments,
+    options_of,
+    read_met,
+    read_state,
+    state_data,
+    state_text,
+)
 from nardy_ai.cli.evaluate import position_heading
 from nardy_ai.cli.output import (
     add_json_argument,
@@ -35,14 +44,27 @@ from nardy_ai.cli.output import (
 )
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
 from nardy_ai.cli.stopping import stoppable
-from nardy_ai.errors import NardyError
+from nardy_ai.cube.decision import action_text
+from nardy_ai.cube.state import CubeState
+from nardy_ai.cube_policies import POLICIES
+from nardy_ai.errors import CubeError, NardyError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
 from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position
 from nardy_ai.outcomes import class_names
-from nardy_ai.rollouts import CANDIDATES, CLEAR, Line, RolloutReport, read_rollout, rollout, save_rollout
+from nardy_ai.rollouts import (
+    CANDIDATES,
+    CLEAR,
+    CubeRollout,
+    Line,
+    RolloutReport,
+    decide,
+    read_rollout,
+    rollout,
+    save_rollout,
+)
 from nardy_ai.rules import find_rules
 from nardy_ai.search import DEFAULT_FILTER, FILTERS
 
@@ -54,13 +76,15 @@ TOP = 5
 class Asked:
     """What is rolled out: the given position, or `names` of plays that lead to the boards.
 
-    boards: `int8[P, 2, 26]`. dice: the roll that is played, None for a position before its roll.
+    boards: `int8[P, 2, 26]`. dice: the roll that is played, None for a position before its roll. state: the cube and
+    the score, None if they do not count.
     """
 
     given: Given
     boards: Boards
     names: tuple[str, ...]
     dice: tuple[int, int] | None
+    state: CubeState | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +144,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads; they change the time and nothing else (default: %(default)s)",
     )
+    parser.add_argument("--cube", action="store_true", help="play with the cube; equities are per cube")
+    parser.add_argument(
+        "--cube-decision", action="store_true", help="with the cube: no double beside double and take, on the same dice"
+    )
+    parser.add_argument(
+        "--policy", metavar="NAME", help=f"when both sides double and take: {', '.join(POLICIES)} (default: cubeful)"
+    )
+    add_state_arguments(parser)
     parser.add_argument("--save", metavar="FILE", help="write all games to FILE, to go on from later")
     parser.add_argument("--resume", metavar="FILE", help="add the games to those in FILE; the rest must be the same")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -143,12 +175,18 @@ def run(args: argparse.Namespace) -> int:
         raise NardyError("--control measures luck, which --no-variance-reduction leaves in; give one of them")
     if args.top is not None and args.top < 1:
         raise NardyError(f"--top {args.top}: expected 1 or more")
+    with_cube = args.cube or args.cube_decision
+    about_cube = [*given_state_arguments(args), *(["--policy"] if args.policy is not None else [])]
+    if about_cube and not with_cube:
+        raise CubeError(f"{about_cube[0]} is about cube and score, which count with --cube or --cube-decision only")
     with compile_notice():
         rules = None if args.rules is None else find_rules(args.rules)
         bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
         control = None if args.control is None else load_bot(args.control, bot.rules)
         earlier = None if args.resume is None else read_rollout(Path(args.resume))
         asked = _ask(args, bot)
+        if with_cube:
+            asked = replace(asked, state=read_state(args, asked.given, options_of(args.rules, bot.rules)))
         report = _roll_out(args, bot, control, asked, earlier)
     if args.save is not None and report.games:
         save_rollout(Path(args.save), report)
@@ -159,11 +197,14 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
-    _write_pictures(args, asked, report)
+    decided = decide(report, bot, table=read_met(args)) if args.cube_decision else None
+    told = _told(asked, report) if decided is None else _told_decision(asked, decided)
+    _write_pictures(args, asked, report, told)
     if args.json:
-        print_json(_as_data(asked, report))
+        data = _as_data(asked, report)
+        print_json(data if decided is None else data | {"decision": _decision_data(decided)})
     else:
-        _print_report(asked, report)
+        _print_told(told)
     return INTERRUPTED if interrupted else 0
 
 
@@ -222,7 +263,11 @@ def _roll_out(
             bearoff=not args.no_bearoff,
             after_play=asked.dice is not None,
             until_error=args.until_error,
-            until_clear=args.until_clear if len(asked.boards) > 1 else None,
+            until_clear=args.until_clear if len(asked.boards) > 1 or args.cube_decision else None,
+            state=asked.state,
+            policy=args.policy,
+            table=read_met(args),
+            decision=args.cube_decision,
             workers=args.workers,
             earlier=earlier,
             progress=progress,
@@ -272,6 +317,8 @@ def _settings_text(report: RolloutReport) -> str:
         parts.append(tr_count("truncated after {n} plies", "truncated after {n} plies", one.truncate_after))
     if one.bearoff:
         parts.append(tr("or to the exact bearoff tables"))
+    if one.state is not None:
+        parts += [tr("cube policy {policy}", policy=one.policy), state_text(one.state, met=one.met)]
     judged = "" if one.candidates is None else f" ({tr('{n} plays a roll', n=one.candidates)})"
     parts.append(tr("luck left in") if one.control is None else tr("luck measured by {bot}", bot=one.control) + judged)
     return ", ".join(parts)
@@ -292,27 +339,44 @@ def _best_first(report: RolloutReport) -> list[int]:
     return sorted(range(len(report.lines)), key=lambda p: -report.lines[p].equity)
 
 
-def _told(asked: Asked, report: RolloutReport) -> Told:
+def _first_lines(asked: Asked, report: RolloutReport) -> list[str]:
+    """What was asked, and all settings."""
     rules = report.rules
     text = write_position(asked.given.position, rules)
     xgid = f", {write_position(asked.given.position, rules, format='xgid')}" if rules.board == CONTRARY else ""
-    lines = [
+    return [
         tr('nardy {version}, position "{position}"', version=__version__, position=text) + xgid,
         f"{_settings_text(report)}; {tr(_WHY[report.stopped])}",
     ]
+
+
+_COUNTS = marked(
+    "the columns of results say how games ended, luck and all, a pass as a single win: cubeless counts, which do not"
+    " add up to the equity with the cube and are not to be compared between rows"
+)
+
+
+def _told(asked: Asked, report: RolloutReport) -> Told:
+    rules = report.rules
+    lines = _first_lines(asked, report)
     order = _best_first(report)
     if asked.dice is None:
-        lines.append(
-            tr("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
-        )
+        if asked.state is None:
+            text = tr("before the roll; equity in points a game, cubeless, for the side on roll, +- its standard error")
+        else:
+            text = tr(
+                "before the roll; equity in points per cube, with the cube, for the side on roll, which may double,"
+                " +- its standard error"
+            )
+        lines.append(text)
         header, rows = [heading("equity", 8), "+-    "], [_equity_cells(report.lines[p]) for p in order]
     else:
-        lines.append(
-            tr(
-                "roll {dice}; equity in points a game, cubeless, for the side that plays;",
-                dice="{}-{}".format(*asked.dice),
-            )
-        )
+        dice = "{}-{}".format(*asked.dice)
+        if asked.state is None:
+            text = tr("roll {dice}; equity in points a game, cubeless, for the side that plays;", dice=dice)
+        else:
+            text = tr("roll {dice}; equity in points per cube, with the cube, for the side that plays;", dice=dice)
+        lines.append(text)
         lines.append(tr("+- are standard errors, that of a difference to the best play is made from the same dice"))
         header = ["", tr("play"), heading("equity", 8), "+-    ", tr("to best"), "+-    "]
         rows = [
@@ -326,6 +390,8 @@ def _told(asked: Asked, report: RolloutReport) -> Told:
         notes = [tr("chances are cumulative (mars+ is mars or koks); below each its standard error")]
     else:
         notes = [tr("below each its standard error")]
+    if asked.state is not None:
+        notes.append(tr(_COUNTS))
     notes += [_cut_text(asked.names[p] if asked.names else None, report, p) for p in order if report.lines[p].cut]
     return Told(tuple(lines), [*header, *chance_header(rules)], rows, errors, tuple(notes))
 
@@ -349,8 +415,96 @@ def _cut_text(name: str | None, report: RolloutReport, line: int) -> str:
     )
 
 
-def _print_report(asked: Asked, report: RolloutReport) -> None:
-    told = _told(asked, report)
+def _told_decision(asked: Asked, decided: CubeRollout) -> Told:
+    """A cube decision, its lines in the order of the decision."""
+    report, state = decided.report, asked.state
+    assert state is not None
+    word = "redouble" if state.owner == 0 else "double"
+    names = [action_text(name) for name in (f"no {word}", f"{word}, take", f"{word}, beaver")]
+    chances = [""] * len(chance_header(report.rules))
+    rows, errors = [], []
+    for p, line in enumerate(report.lines):
+        rows.append([names[p], *_equity_cells(line), *_chance_cells(line, report)])
+        errors.append(["", "", "", *_error_cells(p, report)])
+    rows.insert(2, [action_text(f"{word}, pass"), f"{decided.double_pass:+8.4f}", "", *chances])
+    errors.insert(2, ["", "", "", *chances])
+    notes = [action_text(decided.verdict.action), *_lead_lines(decided)]
+    if decided.winning is not None:
+        shares = [f"{tr(_WINNING[name])} {100 * chance:.2f} %" for name, chance in decided.winning.items()]
+        notes.append(tr("chances to win the match: {shares}", shares=", ".join(shares)))
+    for line, name in zip(report.lines, names, strict=False):
+        if line.cut:
+            text = tr_count(
+                "{n} games of {action} had not ended after {plies} plies",
+                "{n} games of {action} had not ended after {plies} plies",
+                line.cut,
+                action=name,
+                plies=report.settings.cut_after,
+            )
+            notes.append(text)
+    lines = [
+        *_first_lines(asked, report),
+        tr("before the roll; equity in points per cube, with the cube, for the side on roll, +- its standard error"),
+    ]
+    header = ["", heading("equity", 8), "+-    ", *chance_header(report.rules)]
+    return Told(tuple(lines), header, rows, errors, (*notes, tr(_COUNTS)))
+
+
+_WINNING = {
+    "no_double": marked("no double"),
+    "double_take": marked("double take"),
+    "double_pass": marked("double pass"),
+}
+
+
+def _lead_lines(decided: CubeRollout) -> list[str]:
+    """By how much doubling or not doubling leads, and taking a pass, each with its error and significance."""
+    lead = {
+        "lead": f"{decided.lead:.4f} +- {_or_unknown(decided.lead_error)}",
+        "sureness": _sureness(decided.lead, decided.lead_error),
+    }
+    take = {
+        "lead": f"{decided.take_lead:+.4f} +- {_or_unknown(decided.take_lead_error)}",
+        "sureness": _sureness(decided.take_lead, decided.take_lead_error),
+    }
+    if decided.verdict.double:
+        first = tr("doubling leads by {lead} ({sureness})", **lead)
+    else:
+        first = tr("not doubling leads by {lead} ({sureness})", **lead)
+    return [first, tr("taking is worth {lead} against a pass ({sureness})", **take)]
+
+
+def _sureness(lead: float, error: float) -> str:
+    """How many standard errors a difference is away from none."""
+    if error == 0:
+        return tr("sure")
+    if not math.isfinite(error):
+        return tr("unknown")
+    return tr("{n} standard errors", n=f"{abs(lead) / error:.1f}")
+
+
+def _decision_data(decided: CubeRollout) -> dict[str, object]:
+    ruling = decided.verdict
+    return {
+        "action": ruling.action,
+        "double": ruling.double,
+        "too_good": ruling.too_good,
+        "answer": ruling.answer,
+        "no_double": rounded(decided.no_double.equity),
+        "double_take": rounded(decided.double_take.equity),
+        "double_pass": decided.double_pass,
+        "beaver": None if decided.beaver is None else rounded(decided.beaver.equity),
+        "lead": rounded(decided.lead),
+        "lead_error": _or_null(decided.lead_error),
+        "take_lead": rounded(decided.take_lead),
+        "take_lead_error": _or_null(decided.take_lead_error),
+        "winning": None
+        if decided.winning is None
+        else {name: rounded(chance) for name, chance in decided.winning.items()},
+    }
+
+
+def _print_told(told: Told) -> None:
     print("\n".join(told.lines))
     pairs = zip(told.rows, told.errors, strict=True)
     print_table([row for pair in pairs for row in pair], header=told.header, indent=2)
@@ -358,7 +512,7 @@ def _print_report(asked: Asked, report: RolloutReport) -> None:
         print(f"  {note}")
 
 
-def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutReport) -> None:
+def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutReport, told: Told) -> None:
     """The files of `--svg` and `--html`, if asked for."""
     if args.svg is None and args.html is None:
         return
@@ -373,7 +527,6 @@ def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutRepor
         from nardy_ai.reports.positions import Section, positions_page
         from nardy_ai.reports.tables import Table
 
-        told = _told(asked, report)
         caption = tr("plays, the best first") if asked.names else tr("how games from here end")
         play_column = 1 if asked.names else None
         table = Table.of_texts(caption, told.header, told.rows, below=told.errors, play_column=play_column)
@@ -416,7 +569,9 @@ def _error_cells(line: int, report: RolloutReport) -> list[str]:
 
 def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
     rules, position = report.rules, asked.given.position
-    names: Sequence[str | None] = asked.names or [None]
+    names: Sequence[str | None] = asked.names or [None] * len(report.lines)
+    actions = ["no double", "double, take", "double, beaver"] if report.settings.decision else [None] * len(names)
+    order = range(len(names)) if report.settings.decision else _best_first(report)
     return {
         "version": __version__,
         "rules": rules.name,
@@ -425,13 +580,16 @@ def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
         "xgid": write_position(position, rules, format="xgid") if rules.board == CONTRARY else None,
         "dice": None if asked.dice is None else list(asked.dice),
         **asdict(report.settings),
+        "state": None if report.settings.state is None else state_data(report.settings.state),
         "games": report.games,
         "stopped": report.stopped,
         "complete": report.stopped != "interrupted",
+        "outcomes_are": "chances" if asked.state is None else "cubeless counts of how games ended",
         "results": [
             {
-                "play": name,
-                "after": None if name is None else write_position(line.board, rules),
+                "play": names[p],
+                "action": actions[p],
+                "after": None if names[p] is None else write_position(line.board, rules),
                 "equity": rounded(line.equity),
                 "standard_error": _or_null(line.standard_error),
                 "difference": rounded(line.difference),
@@ -443,6 +601,6 @@ def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
                 },
                 "cumulative": cumulative_chances(line.outcomes.astype(np.float32)),
             }
-            for name, line in sorted(zip(names, report.lines, strict=True), key=lambda pair: -pair[1].equity)
+            for p, line in ((p, report.lines[p]) for p in order)
         ],
     }

@@ -251,17 +251,20 @@ def test_resuming_with_another_bot_of_the_same_name_is_refused():
         rollout(network_of(HYPER), reached_boards(HYPER, 99, 1)[0][98], games=36, truncate_after=2, earlier=earlier)
 
 
-def test_a_file_of_the_first_version_is_read_and_gone_on_with(tmp_path):
-    """It knew no tables and judged all plays."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_version_is_read_and_gone_on_with(version, tmp_path):
+    """None of them knew the cube; the first knew no tables either, and judged all plays."""
     options = {"truncate_after": 2, "bearoff": False, "candidates": None}
     report = rollout(network_of(HYPER), start_boards(HYPER), games=36, **options)
     save_rollout(tmp_path / "new.npz", report)
     with np.load(tmp_path / "new.npz") as file:
         arrays = dict(file)
     about = json.loads(arrays["about"].tobytes())
-    assert about["version"] == 2
-    about["version"] = 1
-    del about["settings"]["bearoff"], about["settings"]["candidates"]
+    assert about["version"] == 3
+    about["version"] = version
+    for name in ("state", "policy", "met", "decision", *(("bearoff", "candidates") if version == 1 else ())):
+        del about["settings"][name]
+    del arrays["values"]
     np.savez(tmp_path / "old.npz", **(arrays | {"about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)}))
     old = read_rollout(tmp_path / "old.npz")
     assert old.settings == report.settings

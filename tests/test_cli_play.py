@@ -304,12 +304,21 @@ def test_resignation_to_nothing_possible_is_refused(monkeypatch, capsys):
     assert "can still be lost as single" in out
 
 
+def until_the_bot_doubles() -> tuple[int, list[str]]:
+    """The seed of a match of hyper in which the bot doubles, whatever bot is shipped, and what is typed until then."""
+    for seed in range(1, 40):
+        lines = scripted("hyper", "hyper", seed=seed, length=3)[1]
+        for at, line in enumerate(lines):
+            if line in ("take", "drop"):
+                return seed, lines[:at]
+    raise AssertionError("the bot never doubles")
+
+
 def test_cube_waits_for_a_word(monkeypatch, capsys):
-    """The bot of seed 2 doubles; neither an empty line nor a play answers it."""
-    _, lines = scripted("hyper", "hyper", seed=2, length=3)
-    at = next(i for i, line in enumerate(lines) if line in ("take", "drop"))
-    argv = ("--rules", "hyper", "--length", "3", "--seed", "2", "--no-board")
-    out = said(monkeypatch, capsys, [*lines[:at], "", "8/5", "roll", "pass"], *argv)
+    """Neither an empty line nor a play answers a double."""
+    seed, lines = until_the_bot_doubles()
+    argv = ("--rules", "hyper", "--length", "3", "--seed", str(seed), "--no-board")
+    out = said(monkeypatch, capsys, [*lines, "", "8/5", "roll", "pass"], *argv)
     assert out.count("a double waits: take, drop?") == 2
     assert "cannot roll now" in out
     assert "by a refused double" in out
@@ -457,10 +466,9 @@ def test_finished_match_can_be_looked_at_and_another_begun(monkeypatch, capsys):
 
 
 def test_board_is_the_players_also_when_the_bot_doubles(monkeypatch, capsys):
-    _, lines = scripted("hyper", "hyper", seed=2, length=3)
-    at = next(i for i, line in enumerate(lines) if line in ("take", "drop"))
-    argv = ("--rules", "hyper", "--length", "3", "--seed", "2")
-    board = said(monkeypatch, capsys, lines[:at], *argv).rsplit("\n\n", 1)[1]
+    seed, lines = until_the_bot_doubles()
+    argv = ("--rules", "hyper", "--length", "3", "--seed", str(seed))
+    board = said(monkeypatch, capsys, lines, *argv).rsplit("\n\n", 1)[1]
     assert "O hyper" in board.split("BAR")[0]
     assert "X you" in board.split("BAR")[1]
     assert re.search("cube [0-9]+, .*, O hyper doubles", board)

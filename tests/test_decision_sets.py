@@ -59,6 +59,7 @@ def rolled_set(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_pr_of_exact_is_0_on_exact_answers_and_that_of_random_is_large(exact, exact_set):
     decisions = read_decisions(exact_set, TWO)
 

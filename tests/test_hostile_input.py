@@ -80,6 +80,7 @@ def test_every_changed_byte_of_a_state_is_refused(run_folder, tmp_path):
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_first_save_can_be_resumed(run_folder, tmp_path):
     code = (
         "import os, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); from test_train import TINY;"

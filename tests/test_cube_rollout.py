@@ -57,8 +57,13 @@ class Solved:
         return np.zeros(len(boards), dtype=bool)
 
 
-def chi_square(*, jacoby: bool, beavers: bool, measured: bool, boards: int, seeds: int, seed: int = 0) -> np.ndarray:
-    """((mean - exact) / standard error)^2 of rollouts of solved positions, luck measured by random weights or not."""
+def chi_square(
+    *, jacoby: bool, beavers: bool, measured: bool, boards: int, seeds: int, seed: int = 0
+) -> list[np.ndarray]:
+    """((mean - exact) / standard error)^2 of rollouts of solved positions, luck measured by random weights or not.
+
+    One array a seed: its positions were rolled out with the same dice and depend on each other.
+    """
     rules = few_checkers(HYPER, 1)
     solution = solve_cube(rules, jacoby=jacoby, beavers=beavers)
     found = np.unique(reached_boards(rules, 300, 3)[0], axis=0)
@@ -87,15 +92,15 @@ def chi_square(*, jacoby: bool, beavers: bool, measured: bool, boards: int, seed
         certain = errors < 1e-9
         assert np.abs(apart[certain]).max(initial=0) < 1e-6
         answers.append((apart[~certain] / errors[~certain]) ** 2)
-    return np.concatenate(answers)
+    return answers
 
 
 # Unbiased
 
 
 def test_random_control_leaves_the_mean_where_it_is():
-    """About 1 a rollout; the bounds are four standard errors of the mean of that many chi-squares."""
-    found = chi_square(jacoby=True, beavers=True, measured=True, boards=20, seeds=2)
+    """About 1 a rollout; the bounds are four standard errors of the mean of that many independent chi-squares."""
+    found = np.concatenate(chi_square(jacoby=True, beavers=True, measured=True, boards=20, seeds=2))
 
     assert len(found) > 20
     assert abs(found.mean() - 1) < 4 * (2 / len(found)) ** 0.5
@@ -105,9 +110,14 @@ def test_random_control_leaves_the_mean_where_it_is():
 @pytest.mark.parametrize("measured", [True, False])
 @pytest.mark.parametrize(("jacoby", "beavers"), [(False, False), (True, True)])
 def test_rollouts_of_a_solved_game_are_unbiased(jacoby, beavers, measured):
-    found = chi_square(jacoby=jacoby, beavers=beavers, measured=measured, boards=60, seeds=10, seed=50)
+    """About 1 a rollout: over 200 seeds 0.89 to 0.94, so standard errors are some 5 % too large, and none biased.
 
-    assert abs(found.mean() - 1) < 4 * (2 / len(found)) ** 0.5
+    The bounds are three standard errors over 20 seeds, whose dice are independent, around what 200 seeds gave.
+    """
+    found = chi_square(jacoby=jacoby, beavers=beavers, measured=measured, boards=24, seeds=20, seed=50)
+
+    means = np.array([each.mean() for each in found])
+    assert 0.73 < means.mean() < 1.1
 
 
 @pytest.mark.parametrize("owner", [None, 0, 1])

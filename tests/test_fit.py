@@ -79,6 +79,27 @@ def test_a_stopped_fit_goes_on_to_the_same_weights(labels: Path, tmp_path: Path)
     assert one.outcomes(boards).tobytes() == other.outcomes(boards).tobytes()
 
 
+def test_metrics_written_after_the_last_state_are_written_again_once(labels: Path, tmp_path: Path):
+    """As after a kill between a record and a save, in the middle of a line."""
+    fit = Fit.begun(tmp_path / "run", config_of(labels, steps=400))
+    watcher = FitWatcher()
+
+    def stop_at_once(steps: int) -> None:
+        watcher.stop = True
+
+    watcher.on_steps = stop_at_once
+    fit.train(watcher)
+    with (tmp_path / "run" / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"steps": 240, "loss": 1.0}\n{"steps": 28')
+
+    Fit.resumed(tmp_path / "run").train(FitWatcher())
+
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    steps = [json.loads(line)["steps"] for line in lines]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 400
+
+
 @pytest.mark.parametrize("features", FEATURE_SETS)
 @pytest.mark.parametrize("preset", ["hyper", "long"])
 def test_a_grown_net_says_what_the_smaller_one_said(preset: str, features: str):

@@ -16,7 +16,7 @@ from nardy_ai.play.decisions import Decisions
 from nardy_ai.play.sampling import awkward_boards, sampled_positions
 from nardy_ai.rules import MatchOptions, find_preset, find_rules
 from nardy_ai.search import Lookahead, distinct_boards
-from nardy_ai.train.labels import LabelRecipe, check_teacher, make_labels, read_labels
+from nardy_ai.train.labels import LabelRecipe, check_teacher, find_teacher, make_labels, read_labels
 
 SHORT, HYPER, LONG = find_rules("short"), find_rules("hyper"), find_rules("long")
 RECIPE = LabelRecipe(games=12, seed=4)
@@ -179,3 +179,14 @@ def test_label_refuses_what_makes_no_sense(arguments, reason, tmp_path, monkeypa
 
     assert reason in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_own_rules_can_be_labelled(tmp_path: Path):
+    own = tmp_path / "own.toml"
+    own.write_text('base = "hyper"\nhit_hide = "no_hide"\n[match]\nopening = "reroll"\n', encoding="utf-8")
+    folder = tmp_path / "labels"
+
+    assert main(["label", "hyper", "--rules", str(own), "--out", str(folder), "--shards", "1", "--games", "3"]) == 0
+
+    assert read_labels([folder]).rules == find_rules(own)
+    assert find_teacher("hyper", str(own))[1].opening == "reroll"

@@ -1,27 +1,18 @@
 """`nardy label TEACHER --out FOLDER`: positions of self-play and what a teacher says of them, to fit a network to."""
 
 import argparse
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 from tqdm import tqdm
 
-from nardy_ai.bots import load_bot
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import interruptible
+from nardy_ai.cli.stopping import Watch, interruptible
 from nardy_ai.errors import ConfigError
-from nardy_ai.play.decisions import read_decisions
-from nardy_ai.rules import find_match_options, find_rules
-from nardy_ai.search import PlayingEvaluator
-from nardy_ai.train.labels import LabelRecipe, check_teacher, make_labels, player_of
+from nardy_ai.train.labels import LabelRecipe, find_teacher, lead_over_student, make_labels
 
 SHARDS = 20
-
-
-@dataclass
-class _Watch:
-    stop: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,15 +44,16 @@ def run(args: argparse.Namespace) -> int:
     if args.shards < 1 or args.workers < 1:
         raise ConfigError(f"--shards {args.shards}, --workers {args.workers}: expected 1 or more")
     recipe = LabelRecipe(**{entry.name: getattr(args, entry.name) for entry in fields(LabelRecipe)})
-    rules = None if args.rules is None else find_rules(args.rules)
-    teacher = load_bot(args.teacher, rules)
-    if not isinstance(teacher, PlayingEvaluator):
-        raise ConfigError(f"teacher {args.teacher!r} knows no chances and cannot label; take a trained bot")
+    teacher, match = find_teacher(args.teacher, args.rules or "")
     if args.student is not None and args.decisions is None:
         raise ConfigError("--student is who the teacher is compared with on --decisions; give both")
     with compile_notice():
-        lead = _lead(args, teacher)
-        positions, watch = 0, _Watch()
+        lead = None
+        if args.decisions is not None:
+            apart = lead_over_student(teacher, args.student or "", Path(args.decisions))
+            lead = {"pr": apart.pr, "standard_error": apart.standard_error}
+            say(f"{teacher.name} is better than its student by {-apart.pr:.2f} +- {apart.standard_error:.2f} PR")
+        positions, watch = 0, Watch()
         with interruptible(watch), tqdm(total=args.shards, unit=" shards", disable=args.quiet) as bar:
 
             def progress(shard: int, found: int) -> None:
@@ -71,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
                 bar.update()
 
             done = make_labels(
-                Path(args.out), teacher, find_match_options(teacher.rules.name), recipe, shards=args.shards,
-                workers=args.workers, progress=progress, stop=lambda: watch.stop,
+                Path(args.out), teacher, match, recipe, shards=args.shards, workers=args.workers, progress=progress,
+                stop=lambda: watch.stop,
             )  # fmt: skip
     finished = done == args.shards
     if not finished:
@@ -85,13 +77,3 @@ def run(args: argparse.Namespace) -> int:
             f"{args.out}: {done} shards, {positions:,} positions labelled by {teacher.name}, rules {teacher.rules.name}"
         )
     return 0 if finished else 130
-
-
-def _lead(args: argparse.Namespace, teacher: PlayingEvaluator) -> dict[str, float] | None:
-    """The check of the teacher, if one was asked for."""
-    if args.decisions is None:
-        return None
-    student = player_of(teacher) if args.student is None else load_bot(args.student, teacher.rules)
-    apart = check_teacher(teacher, student, read_decisions(Path(args.decisions), teacher.rules))
-    say(f"{teacher.name} is better than {student.name} by {-apart.pr:.2f} +- {apart.standard_error:.2f} PR")
-    return {"pr": apart.pr, "standard_error": apart.standard_error}

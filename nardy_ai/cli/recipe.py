@@ -1,20 +1,15 @@
 """`nardy recipe FILE --run FOLDER`: a chain of stages from nothing to a bot; the same command takes it up again."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import interruptible
+from nardy_ai.cli.stopping import Watch, interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.resources import find_recipe, recipe_names
 from nardy_ai.train.recipe import FitStage, LabelStage, Recipe, Stage, TrainStage, read_recipe, run_label_stage
-
-
-@dataclass
-class _Watch:
-    stop: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_stage(recipe: Recipe, stage: Stage, folder: Path, workers: int) -> bool:
     """Whether the stage came to its end."""
     if isinstance(stage, LabelStage):
-        watch = _Watch()
+        watch = Watch()
         with interruptible(watch):
             return run_label_stage(recipe, stage, folder, workers=workers, say=say, stop=lambda: watch.stop)
     return _train(stage, folder) if isinstance(stage, TrainStage) else _fit(recipe, stage, folder)
@@ -70,8 +65,6 @@ def _train(stage: TrainStage, folder: Path) -> bool:
 
 
 def _fit(recipe: Recipe, stage: FitStage, folder: Path) -> bool:
-    from dataclasses import replace
-
     from nardy_ai.train.fit import Fit, FitWatcher
     from nardy_ai.train.loop import STATE_FILE
 

@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
@@ -14,6 +15,13 @@ class Stoppable(Protocol):
     """What looks at `stop` now and then."""
 
     stop: bool
+
+
+@dataclass
+class Watch:
+    """The least that can be asked to stop."""
+
+    stop: bool = False
 
 
 @contextmanager

@@ -59,6 +59,8 @@ class Fit:
     steps: int = 0
     seconds: float = 0.0
     _losses: list[float] = field(default_factory=list)
+    _epoch: int = -1
+    _order: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def begun(cls, folder: Path, config: FitConfig, *, device: str = "auto") -> "Fit":
@@ -118,6 +120,7 @@ class Fit:
         torch.set_num_threads(1)
         with sole_use(self.folder / LOCK_FILE):
             saved = time.monotonic()
+            self._cut_metrics()
             if self.steps == 0:
                 self._record(watcher)
                 self.save()
@@ -140,13 +143,20 @@ class Fit:
     def _step(self) -> None:
         batch = self.config.optim.batch
         epoch, place = divmod(self.steps, len(self.learned) // batch)
-        if place == 0 or not hasattr(self, "_order"):
+        if epoch != self._epoch:
             rng = np.random.default_rng([self.config.seed + _ORDER_STREAM, epoch])
-            self._order = self.learned[rng.permutation(len(self.learned))]
+            self._epoch, self._order = epoch, self.learned[rng.permutation(len(self.learned))]
         rows = self._order[place * batch : (place + 1) * batch]
         loss = self.learner.learn(self.labels.boards[rows], self.labels.outcomes[rows], self.steps / self.config.steps)
         self._losses.append(loss)
         self.steps += 1
+
+    def _cut_metrics(self) -> None:
+        """Drop what was written after the state, which will be written again, and half a line that a crash left."""
+        path = self.folder / METRICS_FILE
+        whole = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+        kept = [line for line in whole if line.endswith("\n") and json.loads(line)["steps"] <= self.steps]
+        replace_text(path, "".join(kept if self.steps else []))
 
     def _record(self, watcher: FitWatcher) -> None:
         """The rms error of equity on labels held out, a line of the metrics."""

@@ -17,18 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai.boards import Boards, checked_boards
+from nardy_ai.bots import load_bot
 from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.files import sole_use
 from nardy_ai.outcomes import Outcomes, class_count, equities
-from nardy_ai.play.decisions import Decisions, Difference, difference, score_decisions
+from nardy_ai.play.decisions import Decisions, Difference, difference, read_decisions, score_decisions
 from nardy_ai.play.sampling import sampled_positions
-from nardy_ai.rules import MatchOptions, RuleSet, rules_from_dict, rules_to_dict
+from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
 __all__ = [
-    "LabelRecipe", "Labels", "check_teacher", "make_labels", "player_of", "read_labels",
+    "LabelRecipe", "Labels", "check_teacher", "find_teacher", "lead_over_student", "make_labels", "read_labels",
 ]  # fmt: skip
 
 FORMAT = "nardy_ai labels 1"
@@ -75,6 +76,25 @@ class Labels:
     boards: Boards
     outcomes: Outcomes
     sources: tuple[Mapping[str, Any], ...]
+
+
+def find_teacher(name: str, rules: str = "") -> tuple[PlayingEvaluator, MatchOptions]:
+    """The bot that labels, and by what options its games are played. Raises BotError, ConfigError, RulesError.
+
+    rules: a preset, an alias or a TOML file; none: the teacher's own, with the options of the preset of that name.
+    """
+    preset = find_preset(rules) if rules else None
+    teacher = load_bot(name, preset.rules if preset else None)
+    if not isinstance(teacher, PlayingEvaluator):
+        raise ConfigError(f"teacher {name!r} knows no chances and cannot label; take a trained bot")
+    known = preset or presets().get(teacher.rules.name)
+    return teacher, known.match if known else MatchOptions()
+
+
+def lead_over_student(teacher: PlayingEvaluator, student: str, decisions: Path) -> Difference:
+    """`check_teacher` on the decisions of a file. student: a bot's name; none: the teacher's bare net."""
+    learner = load_bot(student, teacher.rules) if student else player_of(teacher)
+    return check_teacher(teacher, learner, read_decisions(decisions, teacher.rules))
 
 
 def player_of(teacher: PlayingEvaluator) -> Bot:

@@ -27,13 +27,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nardy_ai.bots import load_bot
 from nardy_ai.errors import ConfigError
-from nardy_ai.play.decisions import read_decisions
-from nardy_ai.rules import find_match_options, find_rules
-from nardy_ai.search import PlayingEvaluator
 from nardy_ai.train.config import FitConfig, TrainConfig, config_from, fit_config_from
-from nardy_ai.train.labels import LabelRecipe, check_teacher, make_labels, player_of
+from nardy_ai.train.labels import LabelRecipe, find_teacher, lead_over_student, make_labels
 
 __all__ = ["FitStage", "LabelStage", "Recipe", "Stage", "TrainStage", "read_recipe", "run_label_stage"]
 
@@ -147,19 +143,12 @@ def run_label_stage(
     stop: Callable[[], bool],
 ) -> bool:
     """Make what is missing of a stage's labels. Returns whether all are there. Raises ConfigError, BotError."""
-    rules = find_rules(stage.rules) if stage.rules else None
-    teacher = load_bot(recipe.place(stage.teacher, folder), rules)
-    if not isinstance(teacher, PlayingEvaluator):
-        raise ConfigError(f"teacher {stage.teacher!r} knows no chances and cannot label")
+    teacher, match = find_teacher(recipe.place(stage.teacher, folder), stage.rules)
     if stage.decisions and not (folder / stage.name).exists():
-        student = player_of(teacher)
-        if stage.student:
-            student = load_bot(recipe.place(stage.student, folder), teacher.rules)
-        apart = check_teacher(teacher, student, read_decisions(Path(stage.decisions), teacher.rules))
+        apart = lead_over_student(teacher, recipe.place(stage.student, folder), Path(stage.decisions))
         say(f"the teacher is better than the student by {-apart.pr:.2f} +- {apart.standard_error:.2f} PR")
     done = make_labels(
-        folder / stage.name, teacher, find_match_options(teacher.rules.name), stage.recipe, shards=stage.shards,
-        workers=workers, stop=stop,
+        folder / stage.name, teacher, match, stage.recipe, shards=stage.shards, workers=workers, stop=stop,
         progress=lambda shard, positions: say(f"shard {shard + 1} of {stage.shards}: {positions:,} positions"),
     )  # fmt: skip
     return done == stage.shards

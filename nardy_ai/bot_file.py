@@ -1,9 +1,9 @@
 """Bot files: one safetensors file that says what it is.
 
-Tensors: the arrays of `Weights`, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes` `float32[G, K]`,
-positions with the answers that were right when the file was written. Metadata, all text: `format`, `version`, `rules`
-and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), and `digest`, the SHA-256 of everything
-else. All of it is checked when a file is loaded.
+Tensors: the arrays of `Weights` that are not empty, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes`
+`float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all text: `format`, `version`, `rules`
+and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), `activation` (absent where it is `linear`),
+and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 
 from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
-from nardy_ai.evaluators.network import Network, Weights
+from nardy_ai.evaluators.network import ACTIVATIONS, Network, Weights
 from nardy_ai.features import find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
@@ -27,7 +27,8 @@ VERSION = "1"
 EARLY_PHASES = "race-1"
 TOLERANCE = 1e-5
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
-_ALWAYS = tuple(name for name in _WEIGHTS if name != "reals")
+_SOME_HAVE = ("reals", "middle", "middle_bias")
+_ALWAYS = tuple(name for name in _WEIGHTS if name not in _SOME_HAVE)
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
     """
     _check_golden(golden, network.rules)
     arrays = {name: getattr(network.weights, name) for name in _WEIGHTS}
+    arrays = {name: array for name, array in arrays.items() if name in _ALWAYS or array.size}
     arrays["golden.boards"] = np.asarray(golden, dtype=np.int8)
     arrays["golden.outcomes"] = network.outcomes(golden)
     texts = {
@@ -56,6 +58,8 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
         "phases": network.phases.name,
         "card": json.dumps(card, ensure_ascii=False),
     }
+    if network.activation != ACTIVATIONS[0]:
+        texts["activation"] = network.activation
     write_tensors(path, arrays, texts, check=read_bot)
 
 
@@ -81,8 +85,11 @@ def read_bot(path: Path) -> BotFile:
         features = find_features(metadata["features"])
         _check_golden(arrays["golden.boards"], rules)
         phases = find_phases(metadata.get("phases", EARLY_PHASES))
-        arrays.setdefault("reals", np.empty((0, 0), dtype=np.float32))
-        network = Network(path.stem, rules, features, Weights(**{name: arrays[name] for name in _WEIGHTS}), phases)
+        for name, array in _absent(arrays).items():
+            arrays.setdefault(name, array)
+        weights = Weights(**{name: arrays[name] for name in _WEIGHTS})
+        activation = metadata.get("activation", ACTIVATIONS[0])
+        network = Network(path.stem, rules, features, weights, phases, activation)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BotError(f"{path}: {error}") from error
     answers = network.outcomes(arrays["golden.boards"])
@@ -90,6 +97,16 @@ def read_bot(path: Path) -> BotFile:
     if answers.shape != wanted.shape or not np.allclose(answers, wanted, rtol=0, atol=TOLERANCE):
         raise BotError(f"{path}: the network does not give the answers that its file promises")
     return BotFile(network, card)
+
+
+def _absent(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file leaves out where its network has no real inputs or no middle layer."""
+    phases, hidden = arrays["second"].shape[:2]
+    return {
+        "reals": np.empty((0, 0), dtype=np.float32),
+        "middle": np.empty((phases, 0, hidden), dtype=np.float32),
+        "middle_bias": np.empty((phases, 0), dtype=np.float32),
+    }
 
 
 def _check_golden(boards: Boards, rules: RuleSet) -> None:

@@ -11,6 +11,7 @@ from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 
 UNITS, HIDDEN, SEEING = 64, 12, 16
+"""Units of networks in tests, and how many see real inputs."""
 
 
 def phases_for(features: str) -> str:
@@ -18,11 +19,21 @@ def phases_for(features: str) -> str:
     return "zones-1" if features == "tactics-1" else "race-1"
 
 
+def activation_for(features: str) -> str:
+    """The same for what shared units make of their sums."""
+    return "squared" if features == "tactics-1" else "linear"
+
+
+def middle_for(features: str) -> int:
+    """The same for the units of a middle layer."""
+    return 8 if features == "tactics-1" else 0
+
+
 def random_weights(rules: RuleSet, features: str = "counts-1", *, seed: int = 1, scale: float = 1.0) -> Weights:
     """Weights with every layer at work: chances far from equal, all phases different."""
     rng = np.random.default_rng(seed)
     classes, slots, reals = oc.class_count(rules), find_features(features).slots, find_features(features).reals
-    phases = find_phases(phases_for(features)).count(rules.board)
+    phases, middle = find_phases(phases_for(features)).count(rules.board), middle_for(features)
 
     def normal(*shape: int, inputs: int) -> np.ndarray:
         return (rng.normal(size=shape) * scale / inputs**0.5).astype(np.float32)
@@ -32,7 +43,9 @@ def random_weights(rules: RuleSet, features: str = "counts-1", *, seed: int = 1,
         first_bias=normal(UNITS, inputs=4),
         second=normal(phases, HIDDEN, UNITS, inputs=UNITS // 4),
         second_bias=normal(phases, HIDDEN, inputs=4),
-        third=normal(phases, classes, HIDDEN, inputs=HIDDEN // 4),
+        middle=normal(phases, middle, HIDDEN, inputs=HIDDEN // 4),
+        middle_bias=normal(phases, middle, inputs=4),
+        third=normal(phases, classes, middle or HIDDEN, inputs=HIDDEN // 4),
         third_bias=normal(phases, classes, inputs=4),
         reals=normal(reals, SEEING if reals else 0, inputs=4),
     )
@@ -42,4 +55,5 @@ def random_weights(rules: RuleSet, features: str = "counts-1", *, seed: int = 1,
 def network_of(rules: RuleSet, features: str = "counts-1", seed: int = 1) -> Network:
     """A network that is made once for each rule set, features and seed."""
     weights = random_weights(rules, features, seed=seed)
-    return Network("network", rules, find_features(features), weights, find_phases(phases_for(features)))
+    phases = find_phases(phases_for(features))
+    return Network("network", rules, find_features(features), weights, phases, activation_for(features))

@@ -21,7 +21,7 @@ from nardy_ai.files import replace_file, replace_text
 from nardy_ai.rules import RuleSet, find_rules
 
 SHORT, HYPER = find_rules("short"), find_rules("hyper")
-ALWAYS_THERE = [entry.name for entry in fields(Weights) if entry.name != "reals"]
+ALWAYS_THERE = [entry.name for entry in fields(Weights) if entry.name not in ("reals", "middle", "middle_bias")]
 """Early files have no real inputs."""
 CARD = {"games": 1000, "machine": "two cores", "words": "нарды", "config": {"lr": 0.001}}
 OFFSETS_FLIPPED = 300

@@ -100,22 +100,29 @@ def test_metrics_written_after_the_last_state_are_written_again_once(labels: Pat
     assert steps[-1] == 400
 
 
+def network_in(learner: Learner) -> Network:
+    """What a learner has learned so far."""
+    taught = learner.network
+    weights = learner.averaged_weights()
+    return Network("grown", taught.rules, taught.features, weights, taught.phases, taught.activation)
+
+
 @pytest.mark.parametrize("features", FEATURE_SETS)
 @pytest.mark.parametrize("preset", ["hyper", "long"])
 def test_a_grown_net_says_what_the_smaller_one_said(preset: str, features: str):
     """More units, more heads and real inputs on top: what is new is silent or begins as the old."""
     rules = find_rules(preset)
     smaller = network_of(rules, features)
-    shape = NetworkConfig(features, 64, 20, "zones-1", 16)
+    shape = NetworkConfig(features, 64, 20, "zones-1", 16, 24, smaller.activation)
     if features == "counts-1":
-        shape = NetworkConfig("tactics-1", 128, 20, "zones-1", 16)
+        shape = NetworkConfig("tactics-1", 128, 20, "zones-1", 16, 24)
     learner = Learner(rules, shape, OptimConfig(), seed=1, device=CPU)
     if features == "counts-1":
         with torch.no_grad():
             learner.network.reals.zero_()  # units of the old net are not the ones that see them
     learner.begin_with(smaller)
 
-    grown = Network("grown", rules, learner.network.features, learner.averaged_weights(), learner.network.phases)
+    grown = network_in(learner)
 
     boards = reached_boards(rules, 200, seed=4)[0]
     np.testing.assert_allclose(grown.outcomes(boards), smaller.outcomes(boards), atol=1e-5)
@@ -123,11 +130,11 @@ def test_a_grown_net_says_what_the_smaller_one_said(preset: str, features: str):
 
 def test_more_units_may_see_the_real_inputs():
     smaller = network_of(HYPER, "tactics-1")
-    shape = NetworkConfig("tactics-1", 80, 12, "zones-1", 48)
+    shape = NetworkConfig("tactics-1", 80, 12, "zones-1", 48, 8, smaller.activation)
     learner = Learner(HYPER, shape, OptimConfig(), seed=1, device=CPU)
     learner.begin_with(smaller)
 
-    grown = Network("grown", HYPER, learner.network.features, learner.averaged_weights(), learner.network.phases)
+    grown = network_in(learner)
 
     boards = reached_boards(HYPER, 200, seed=4)[0]
     np.testing.assert_allclose(grown.outcomes(boards), smaller.outcomes(boards), atol=1e-5)
@@ -155,7 +162,8 @@ def test_rate_rises_and_falls():
 
 def test_fit_command_begins_and_resumes(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = str(tmp_path / "run")
-    arguments = ["--labels", str(labels), "--steps", "200", "--optim.batch", "64", "--network.units", "128", "--quiet"]
+    arguments = ["--labels", str(labels), "--steps", "200", "--optim.batch", "64", "--quiet"]
+    arguments += ["--network.units", "128", "--network.seeing", "64"]
 
     assert main(["fit", *arguments, "--run", folder, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from networks import HIDDEN, SEEING, UNITS, network_of, phases_for
+from networks import HIDDEN, SEEING, UNITS, middle_for, network_of, phases_for
 from positions import reached_boards
 
+from nardy_ai.evaluators.network import ACTIVATIONS, CEILING
 from nardy_ai.features import FEATURE_SETS, encode
 from nardy_ai.rules import find_rules
 
@@ -20,16 +21,21 @@ def plain_logits(network: TorchNetwork, boards: np.ndarray) -> torch.Tensor:
     """Every board through dense products, one by one where its phase chooses the layers."""
     sums = torch.from_numpy(encode(network.features.inputs(boards, SHORT))) @ network.first + network.first_bias
     reals = torch.from_numpy(network.features.real_inputs(boards, SHORT)) @ network.reals
-    units = torch.relu(sums + torch.nn.functional.pad(reals, (UNITS - reals.shape[1], 0)))
+    whole = sums + torch.nn.functional.pad(reals, (UNITS - reals.shape[1], 0))
+    units = torch.relu(whole) if network.activation == "linear" else whole.clamp(0, CEILING) ** 2
     phases = torch.from_numpy(network.phases.of(boards, SHORT.board))
     second = (network.shared + network.second)[phases]
     hidden = torch.relu(torch.einsum("nh,noh->no", units, second) + network.second_bias[phases])
+    if network.middle.numel():
+        hidden = torch.relu(torch.einsum("no,nmo->nm", hidden, network.middle[phases]) + network.middle_bias[phases])
     return torch.einsum("no,nko->nk", hidden, network.third[phases]) + network.third_bias[phases]
 
 
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("features", FEATURE_SETS)
-def test_logits_and_gradients_are_those_of_plain_products(features: str):
-    network = TorchNetwork(SHORT, NetworkConfig(features, UNITS, HIDDEN, phases_for(features), SEEING), seed=1)
+def test_logits_and_gradients_are_those_of_plain_products(features: str, activation: str):
+    shape = NetworkConfig(features, UNITS, HIDDEN, phases_for(features), SEEING, middle_for(features), activation)
+    network = TorchNetwork(SHORT, shape, seed=1)
     network.take(network_of(SHORT, features).weights)
     boards = reached_boards(SHORT, 200, seed=8)[0]
     boards = boards[(boards[:, :, 1:] > 0).any(axis=2).all(axis=1)]

@@ -50,7 +50,15 @@ def torch_outcomes(network: Network, boards: Boards) -> np.ndarray:
     from nardy_ai.train.config import NetworkConfig
     from nardy_ai.train.learner import TorchNetwork
 
-    shape = NetworkConfig(network.features.name, UNITS, HIDDEN, network.phases.name, SEEING)
+    shape = NetworkConfig(
+        network.features.name,
+        UNITS,
+        HIDDEN,
+        network.phases.name,
+        SEEING,
+        network.weights.middle.shape[1],
+        network.activation,
+    )
     twin = TorchNetwork(network.rules, shape, seed=1)
     twin.take(network.weights)
     return twin.outcomes(boards)
@@ -285,9 +293,9 @@ def test_weights_for_other_features_or_classes_are_refused():
 def test_units_that_the_kernel_cannot_take_are_refused():
     weights = random_weights(SHORT)
     narrow = replace(weights, second=weights.second[:, :6], second_bias=weights.second_bias[:, :6])
-    narrow = replace(narrow, third=weights.third[:, :, :6])
+    narrow = replace(narrow, third=weights.third[:, :, :6], middle=weights.middle[:, :, :6])
 
-    with pytest.raises(BotError, match="64 and 6 units; expected multiples of 16 and of 4"):
+    with pytest.raises(BotError, match="64, 6 and 0 units; expected multiples of 16, of 4 and of 4"):
         Network("wrong", SHORT, find_features("counts-1"), narrow)
 
 

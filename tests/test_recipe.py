@@ -31,7 +31,7 @@ kind = "fit"
 labels = ["labels"]
 start = "base"
 steps = 20
-network = { units = 64, hidden = 8, seeing = 16 }
+network = { units = 64, hidden = 8, seeing = 16, activation = "linear" }
 optim = { batch = 64 }
 """
 

@@ -1,7 +1,8 @@
 """The network and its fast path: everything a trained bot computes, but for its inputs (`features`, `tactics`).
 
 A network is a first layer shared by all positions and one small head for each phase of the game (`phases`):
-inputs -> H units -> O units -> K classes, rectified linear, softmax over the classes that are still possible.
+inputs -> H units -> O units (-> M units) -> K classes, softmax over the classes that are still possible. The O and M
+units are rectified linear; the H units are that or its square (`ACTIVATIONS`).
 Its inputs are slots of small whole numbers (`features`), so the first layer folds into a table of rows, one for
 each slot and value, and
 
@@ -33,6 +34,10 @@ from nardy_ai.rules import RuleSet
 from nardy_ai.vectors import LANES, PRODUCT_ROWS, add_product_of_16, add_product_of_32, bytes_differ, bytes_with
 
 UNIT_MULTIPLE = 16
+ACTIVATIONS = ("linear", "squared")
+"""What the H units make of their sum x: max(x, 0), or the square of x held between 0 and `CEILING`."""
+
+CEILING = 2.0
 _ROWS = 64
 _DEPTH = 128
 _POINTS_AND_BAR = 0x3FFFFFE
@@ -55,6 +60,8 @@ class Weights:
 
     first `[S * F, H]`, first_bias `[H]`, second `[P, O, H]`, second_bias `[P, O]`, third `[P, K, O]`,
     third_bias `[P, K]`; reals `[R, V]`: what the last V units see of the R real inputs that some feature sets have.
+    middle `[P, M, O]`, middle_bias `[P, M]`: a layer between the second and the third, which then is `[P, K, M]`, or
+    with M = 0 none.
     """
 
     first: NDArray[np.float32]
@@ -64,18 +71,23 @@ class Weights:
     third: NDArray[np.float32]
     third_bias: NDArray[np.float32]
     reals: NDArray[np.float32]
+    middle: NDArray[np.float32]
+    middle_bias: NDArray[np.float32]
 
     def check(self, features: FeatureSet, phases: int, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
         units = self.first.shape[-1] if self.first.ndim else 0
         hidden = self.second.shape[1] if self.second.ndim == 3 else 0
         seeing = self.reals.shape[-1] if self.reals.ndim else 0
+        middle = self.middle.shape[1] if self.middle.ndim == 3 else 0
         expected = {
             "first": (features.slots * STEPS.shape[1], units),
             "first_bias": (units,),
             "second": (phases, hidden, units),
             "second_bias": (phases, hidden),
-            "third": (phases, classes, hidden),
+            "middle": (phases, middle, hidden),
+            "middle_bias": (phases, middle),
+            "third": (phases, classes, middle or hidden),
             "third_bias": (phases, classes),
             "reals": (features.reals, seeing),
         }
@@ -85,10 +97,20 @@ class Weights:
                 raise BotError(f"weights {name} are {array.dtype}{list(array.shape)}; expected float32{list(shape)}")
             if not np.isfinite(array).all():
                 raise BotError(f"weights {name} hold values that are no finite numbers")
-        if units % UNIT_MULTIPLE or hidden % 4 or not units or not hidden:
-            raise BotError(f"{units} and {hidden} units; expected multiples of {UNIT_MULTIPLE} and of 4")
+        if units % UNIT_MULTIPLE or hidden % 4 or middle % 4 or not units or not hidden:
+            raise BotError(
+                f"{units}, {hidden} and {middle} units; expected multiples of {UNIT_MULTIPLE}, of 4 and of 4"
+            )
         if seeing % UNIT_MULTIPLE or seeing > units or bool(seeing) != bool(features.reals):
             raise BotError(f"{seeing} of {units} units see the {features.reals} real inputs; expected a part of them")
+
+
+class Curve(NamedTuple):
+    """A unit's sum x becomes x (square x + line), x held between 0 and ceiling, all in the unit of the table."""
+
+    ceiling: np.float32
+    square: np.float32
+    line: np.float32
 
 
 class Known(NamedTuple):
@@ -110,11 +132,14 @@ class Network:
     features: FeatureSet
     weights: Weights
     phases: PhaseSet = field(default_factory=lambda: find_phases("race-1"))
+    activation: str = ACTIVATIONS[0]
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.weights.check(self.features, self.phases.count(self.rules.board), oc.class_count(self.rules))
-        self._folded = _fold(self.weights, self.phases, self.rules)
+        if self.activation not in ACTIVATIONS:
+            raise BotError(f"unknown activation {self.activation!r}; expected one of {', '.join(ACTIVATIONS)}")
+        self._folded = _fold(self.weights, self.phases, self.rules, self.activation)
 
     def outcomes(self, boards: ArrayLike) -> oc.Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -165,7 +190,10 @@ class Network:
         if inputs is None:
             inputs = self.features.inputs(boards, self.rules)
         reals = self.features.real_inputs(boards, self.rules)
-        nets = (folded.reals, folded.second, folded.second_bias, folded.third, folded.third_bias)
+        nets = (
+            folded.reals, folded.second, folded.second_bias, folded.middle, folded.middle_bias, folded.third,
+            folded.third_bias,
+        )  # fmt: skip
         if known is None:
             known = Known(
                 np.empty((len(boards), len(folded.points)), dtype=np.float32),
@@ -173,8 +201,8 @@ class Network:
                 np.empty(0, dtype=np.bool_),
             )
         _evaluate(
-            bases, inputs, offsets, boards, reals, folded.table, folded.whole, folded.bias, nets, folded.rules,
-            folded.phases, folded.barred, folded.points, known.at, known.answers, known.values,
+            bases, inputs, offsets, boards, reals, folded.table, folded.whole, folded.bias, folded.curve, nets,
+            folded.rules, folded.phases, folded.barred, folded.points, known.at, known.answers, known.values,
         )  # fmt: skip
         return known.answers, known.values
 
@@ -191,10 +219,13 @@ class _Folded:
     table: NDArray[np.int32]
     whole: NDArray[np.int32]
     bias: NDArray[np.int32]
+    curve: Curve
     reals: NDArray[np.float32]
     second: NDArray[np.float32]  # `[P, H, O]`, O rounded up to a multiple of LANES
     second_bias: NDArray[np.float32]
-    third: NDArray[np.float32]  # `[P, O, K]`, K rounded up as well
+    middle: NDArray[np.float32]  # `[P, O, M]`, M rounded up as well
+    middle_bias: NDArray[np.float32]
+    third: NDArray[np.float32]  # `[P, M or O, K]`, K rounded up as well
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
     phases: NDArray[np.int64]  # `[26, 26]`: the phase by the highest slots of both rows
@@ -202,7 +233,7 @@ class _Folded:
     points: NDArray[np.float32]
 
 
-def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet) -> _Folded:
+def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, activation: str) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
     bias = weights.first_bias.astype(np.float64)
@@ -211,13 +242,19 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet) -> _Folded:
     whole = np.rint(rows / unit).astype(np.int32)
     table = np.zeros((slots * LEVELS + 1, len(bias)), dtype=np.int32)
     table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(whole, axis=1)
+    curve = Curve(np.float32(np.inf), np.float32(0), np.float32(1))
+    if activation == "squared":
+        curve = Curve(np.float32(CEILING / unit), np.float32(unit), np.float32(0))
     return _Folded(
         table=table,
         whole=whole.reshape(slots * LEVELS, -1),
         bias=np.rint(bias / unit).astype(np.int32),
+        curve=curve,
         reals=np.ascontiguousarray(weights.reals / np.float32(unit)),
         second=_columns(weights.second * np.float32(unit)),
         second_bias=np.ascontiguousarray(weights.second_bias),
+        middle=_columns(weights.middle),
+        middle_bias=np.ascontiguousarray(weights.middle_bias),
         third=_columns(weights.third),
         third_bias=np.ascontiguousarray(weights.third_bias),
         rules=OutcomeRules(
@@ -330,7 +367,17 @@ def _exponentials(x, scales, scale_bits, n):
 
 
 @njit(nogil=True, cache=True)
-def _finish(phase, n, rows, keys, units, seen, nets, barred, points, scratch, answers, values):
+def _rectify(sums, bias, n):
+    """sums[r, c] + bias[c] where that is above 0, and 0 elsewhere, in the first `n` rows."""
+    zero = np.float32(0)
+    for r in range(n):
+        for c in range(len(bias)):
+            x = sums[r, c] + bias[c]
+            sums[r, c] = x if x > zero else zero
+
+
+@njit(nogil=True, cache=True)
+def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scratch, answers, values):
     """From H units to outcomes and equities of the `n` positions of a phase.
 
     rows `int64[n]`: where their answers go; keys `int64[n, 2]`: for each side its row of `barred`.
@@ -339,8 +386,8 @@ def _finish(phase, n, rows, keys, units, seen, nets, barred, points, scratch, an
     classes = answers.shape[1]
     half = classes // 2
     width = units.shape[2]
-    sights, hidden, shares, chances, scales = scratch
-    real_rows, second, second_bias, third, third_bias = nets
+    sights, hidden, inner, shares, chances, scales = scratch
+    real_rows, second, second_bias, middle, middle_bias, third, third_bias = nets
     at = phase * _ROWS * width
     if len(real_rows):
         see = real_rows.shape[1]
@@ -350,19 +397,23 @@ def _finish(phase, n, rows, keys, units, seen, nets, barred, points, scratch, an
         )  # fmt: skip
         for r in range(n):
             for h in range(seen, width):
-                x = units[phase, r, h]
-                units[phase, r, h] = x if x > zero else zero
+                x = min(max(units[phase, r, h], zero), curve.ceiling)
+                units[phase, r, h] = x * (x * curve.square + curve.line)
     hidden[:] = zero
     columns = hidden.shape[1]
     _add_product(units, at, width, second, phase * width * columns, width, columns, hidden, 0, columns, n)
-    bias = second_bias[phase]
-    for r in range(n):
-        for c in range(len(bias)):
-            x = hidden[r, c] + bias[c]
-            hidden[r, c] = x if x > zero else zero
+    _rectify(hidden, second_bias[phase], n)
+    depth = second_bias.shape[1]
+    if middle_bias.shape[1]:
+        inner[:] = zero
+        wide = inner.shape[1]
+        _add_product(hidden, 0, columns, middle, phase * depth * wide, depth, wide, inner, 0, wide, n)
+        _rectify(inner, middle_bias[phase], n)
+        hidden = inner
+        columns = wide
+        depth = middle_bias.shape[1]
     shares[:] = zero
     wide = shares.shape[1]
-    depth = len(bias)
     _add_product(hidden, 0, columns, third, phase * depth * wide, depth, wide, shares, 0, wide, n)
     bias = third_bias[phase]
     for r in range(n):
@@ -415,20 +466,40 @@ def _add_rows(source, table, more, less, k, total):
 
 
 @njit(nogil=True, cache=True)
-def _add_rows_and_rectify(source, table, more, less, k, floor, units):
-    """`_add_rows`, then what is above `floor` as `float32`."""
+def _add_rows_to_units(source, table, more, less, k, bend, units):
+    """`_add_rows`, then each unit as `bend` says: what its curve makes of the sum, or the sum as it is."""
     a = table[more[k]]
     b = table[more[k + 1]]
     c = table[less[k]]
     d = table[less[k + 1]]
+    floor, ceiling, square, line = bend
     for h in range(len(units)):
-        units[h] = np.float32(max(np.int32(source[h] + a[h] + b[h] - c[h] - d[h]), floor[h]))
+        x = np.float32(min(max(np.int32(source[h] + a[h] + b[h] - c[h] - d[h]), floor[h]), ceiling[h]))
+        units[h] = x * (x * square[h] + line[h])
+
+
+@njit(nogil=True, cache=True)
+def _bend(width, seen, curve):
+    """For each unit a floor and a ceiling, `int32[H]`, square and line, `float32[H]`.
+
+    Those from `seen` on are left as they are: they have not seen the real inputs yet.
+    """
+    most = np.float32(2**31 - 128)
+    floor = np.zeros(width, np.int32)
+    ceiling = np.full(width, np.int32(min(curve.ceiling, most)), np.int32)
+    square = np.full(width, curve.square, np.float32)
+    line = np.full(width, curve.line, np.float32)
+    floor[seen:] = -(2**31)
+    ceiling[seen:] = 2**31 - 1
+    square[seen:] = 0
+    line[seen:] = 1
+    return floor, ceiling, square, line
 
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    bases, inputs, offsets, boards, reals, table, whole, bias, nets, rules, phase_table, barred, points, known, answers,
-    values,
+    bases, inputs, offsets, boards, reals, table, whole, bias, curve, nets, rules, phase_table, barred, points, known,
+    answers, values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
 
@@ -436,7 +507,7 @@ def _evaluate(
     the weights as `_Folded` has them. answers: `float32[M, K]`, values `float32[M]`, both filled.
     """
     zero = np.float32(0)
-    real_rows, second, _, third, _ = nets
+    real_rows, second, _, middle, _, third, _ = nets
     width = len(bias)
     phases = len(second)
     slots = inputs.shape[1]
@@ -450,8 +521,7 @@ def _evaluate(
     less = np.empty(slots * LEVELS, np.int64)
     race = phases - 1
     seen = width - real_rows.shape[1]  # from here on units see the real inputs
-    floor = np.zeros(width, np.int32)
-    floor[seen:] = -(2**31)
+    bend = _bend(width, seen, curve)
     # Rows of a tile beyond the last position are computed with whatever they hold, and nobody reads them.
     units = np.empty((phases, _ROWS, width), np.float32)
     sights = np.empty((phases, _ROWS, len(real_rows)), np.float32)
@@ -461,6 +531,7 @@ def _evaluate(
     scratch = (
         sights,
         np.empty((_ROWS, second.shape[2]), np.float32),
+        np.empty((_ROWS, middle.shape[2]), np.float32),
         np.empty((_ROWS, third.shape[2]), np.float32),
         np.empty((_ROWS, classes), np.float32),
         np.empty(_ROWS * classes, np.float32),
@@ -514,12 +585,12 @@ def _evaluate(
             out = units[phase, n]
             sights[phase, n] = reals[m]
             if steps == 2:
-                _add_rows_and_rectify(parent, table, more, less, 0, floor, out)
+                _add_rows_to_units(parent, table, more, less, 0, bend, out)
             else:
                 _add_rows(parent, table, more, less, 0, total)
                 for k in range(2, steps - 2, 2):
                     _add_rows(total, table, more, less, k, total)
-                _add_rows_and_rectify(total, table, more, less, steps - 2, floor, out)
+                _add_rows_to_units(total, table, more, less, steps - 2, bend, out)
             rows[phase, n] = m
             keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == race and high0 < oc.KOKS_SLOT else 0)
             keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == race and high1 < oc.KOKS_SLOT else 0)
@@ -527,13 +598,14 @@ def _evaluate(
             if n + 1 == _ROWS:
                 filled[phase] = 0
                 _finish(
-                    phase, _ROWS, rows[phase], keys[phase], units, seen, nets, barred, points, scratch, answers, values
-                )
+                    phase, _ROWS, rows[phase], keys[phase], units, seen, curve, nets, barred, points, scratch, answers,
+                    values,
+                )  # fmt: skip
     for phase in range(phases):
         if filled[phase]:
             _finish(
-                phase, filled[phase], rows[phase], keys[phase], units, seen, nets, barred, points, scratch, answers,
-                values,
+                phase, filled[phase], rows[phase], keys[phase], units, seen, curve, nets, barred, points, scratch,
+                answers, values,
             )  # fmt: skip
 
 

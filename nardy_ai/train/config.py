@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nardy_ai.errors import ConfigError
+from nardy_ai.evaluators.network import ACTIVATIONS
 from nardy_ai.features import FEATURE_SETS
 from nardy_ai.phases import PHASE_SETS
 
@@ -34,6 +35,8 @@ class NetworkConfig:
     hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
     phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1 or zones-1")
     seeing: int = _option(128, "how many of the units see the real inputs of tactics-1, a multiple of 16")
+    middle: int = _option(0, "units of a layer behind each phase's second one, a multiple of 4 (0: no such layer)")
+    activation: str = _option("linear", "what the shared units make of a sum above 0: linear, or squared up to 2")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class OptimConfig:
     decay_fraction: float = _option(0.75, "the last share of the run, over which the rate falls")
     batch: int = _option(512, "positions a step")
     warmup: float = _option(0.0, "the first share of the run, over which the rate rises from 0")
+    matrix_lr: float = _option(0.0, "Muon's rate for the shared matrices, falling like lr (0: Adam learns them too)")
+    equity_weight: float = _option(0.0, "weight of the squared error of equity beside the cross entropy of outcomes")
     average: float = _option(0.999, "weight of the past in the running average of weights that is saved as the bot")
 
 
@@ -79,10 +84,19 @@ class FitConfig:
     held_out: float = _option(0.02, "share of the labels that are never learned and measure the fit")
     report: float = _option(0.1, "share of the steps between two measurements")
     save_seconds: float = _option(60.0, "time between two saves of the resumable state")
-    network: NetworkConfig = field(default_factory=lambda: NetworkConfig("tactics-1", 512, 32, "zones-1"))
+    network: NetworkConfig = field(
+        default_factory=lambda: NetworkConfig("tactics-1", 512, 32, "zones-1", 256, 32, "squared")
+    )
     optim: OptimConfig = field(
         default_factory=lambda: OptimConfig(
-            lr=2e-3, final_lr=2e-5, decay_fraction=1.0, batch=2048, warmup=0.02, average=0.998
+            lr=3e-3,
+            final_lr=3e-5,
+            decay_fraction=1.0,
+            batch=2048,
+            warmup=0.02,
+            matrix_lr=0.03,
+            equity_weight=10.0,
+            average=0.998,
         )
     )
 
@@ -141,6 +155,10 @@ def _network_checks(network: NetworkConfig) -> Iterator[tuple[bool, str]]:
     if features is not None and features.reals:
         fits = _multiple(network.seeing, 16) and network.seeing <= network.units
         yield fits, f"network.seeing = {network.seeing}; expected a multiple of 16, at most {network.units} units"
+    whole = network.middle == 0 or _multiple(network.middle, 4)
+    yield whole, f"network.middle = {network.middle}; expected 0 or a multiple of 4"
+    known = ", ".join(ACTIVATIONS)
+    yield network.activation in ACTIVATIONS, f"network.activation = {network.activation!r}; expected one of {known}"
     yield _multiple(network.hidden, 4), f"network.hidden = {network.hidden}; expected a multiple of 4"
 
 
@@ -150,6 +168,8 @@ def _optim_checks(optim: OptimConfig) -> Iterator[tuple[bool, str]]:
     yield 0 <= optim.warmup <= 1, "optim.warmup must be from 0 to 1"
     yield 1 <= optim.batch <= MANY, f"optim.batch = {optim.batch}; expected 1 to {MANY}"
     yield optim.lr <= 1, f"optim.lr = {optim.lr}; expected at most 1"
+    yield 0 <= optim.matrix_lr <= 1, f"optim.matrix_lr = {optim.matrix_lr}; expected 0 to 1"
+    yield 0 <= optim.equity_weight <= MANY, f"optim.equity_weight = {optim.equity_weight}; expected 0 or more"
     yield 0 <= optim.average < 1, "optim.average must be from 0 to below 1"
 
 

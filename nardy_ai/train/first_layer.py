@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numba import njit
 
+from nardy_ai.evaluators.network import CEILING
 from nardy_ai.features import LEVELS, STEPS
 
 
@@ -20,7 +21,7 @@ class FirstUnits(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, first: torch.Tensor, bias: torch.Tensor, seeing: torch.Tensor, inputs: torch.Tensor,
-        reals: torch.Tensor,
+        reals: torch.Tensor, squared: bool,
     ) -> torch.Tensor:  # fmt: skip
         slots = inputs.shape[1]
         steps = torch.from_numpy(STEPS)
@@ -29,32 +30,34 @@ class FirstUnits(torch.autograd.Function):
         _gather(inputs.numpy(), table.numpy(), bias.detach().numpy(), units.numpy())
         if len(seeing):
             units[:, -seeing.shape[1] :].addmm_(reals, seeing)
-        units.clamp_(min=0)
+        units.clamp_(min=0, max=CEILING if squared else None)
         ctx.save_for_backward(inputs, reals, units)
         ctx.width = seeing.shape[1]
-        return units
+        ctx.squared = squared
+        return units * units if squared else units
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, None, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         inputs, reals, units = ctx.saved_tensors
-        grad = grad.contiguous()
+        grad = grad * (2 * units * (units < CEILING)) if ctx.squared else grad.contiguous()
         table = torch.zeros(inputs.shape[1], LEVELS, grad.shape[1])
         bias = torch.zeros(grad.shape[1])
         behind = torch.empty(len(inputs), ctx.width)
         _scatter(inputs.numpy(), grad.numpy(), units.numpy(), table.numpy(), bias.numpy(), behind.numpy())
         first = torch.matmul(torch.from_numpy(STEPS.T.copy()), table)
-        return first.view(-1, grad.shape[1]), bias, torch.mm(reals.T, behind), None, None
+        return first.view(-1, grad.shape[1]), bias, torch.mm(reals.T, behind), None, None, None
 
 
 def first_units(
-    first: torch.Tensor, bias: torch.Tensor, seeing: torch.Tensor, inputs: torch.Tensor, reals: torch.Tensor
-) -> torch.Tensor:
-    """The rectified units `float32[N, H]`, with gradients for first, bias and seeing.
+    first: torch.Tensor, bias: torch.Tensor, seeing: torch.Tensor, inputs: torch.Tensor, reals: torch.Tensor,
+    squared: bool,
+) -> torch.Tensor:  # fmt: skip
+    """The units `float32[N, H]`, rectified or the square of it (`ACTIVATIONS`), with gradients for first, bias, seeing.
 
-    What is rectified are dense inputs of slots `int8[N, S]` times `first` `float32[S * F, H]`, plus a bias, and in the
+    They are made of dense inputs of slots `int8[N, S]` times `first` `float32[S * F, H]`, plus a bias, and in the
     last V columns reals `float32[N, R]` times seeing `float32[R, V]`.
     """
-    units: torch.Tensor = FirstUnits.apply(first, bias, seeing, inputs, reals)
+    units: torch.Tensor = FirstUnits.apply(first, bias, seeing, inputs, reals, squared)
     return units
 
 

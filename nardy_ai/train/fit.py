@@ -112,7 +112,12 @@ class Fit:
         """The running average of the weights."""
         network = self.learner.network
         return Network(
-            self.folder.name, self.labels.rules, network.features, self.learner.averaged_weights(), network.phases
+            self.folder.name,
+            self.labels.rules,
+            network.features,
+            self.learner.averaged_weights(),
+            network.phases,
+            network.activation,
         )
 
     def train(self, watcher: FitWatcher) -> bool:

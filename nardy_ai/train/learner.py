@@ -12,14 +12,22 @@ from numpy.typing import NDArray
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.evaluators.network import Network, Weights
+from nardy_ai.evaluators.network import CEILING, Network, Weights
 from nardy_ai.features import STEPS, encode, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.train.config import NetworkConfig, OptimConfig
 from nardy_ai.train.first_layer import first_units
 
+MATRICES = ("first", "reals", "shared")
+"""The matrices that Muon can learn (`OptimConfig.matrix_lr`); Adam learns the heads and what is no matrix."""
+
 _IMPOSSIBLE = -1e9
+_MOMENTS: Mapping[type, tuple[str, ...]] = {
+    torch.optim.Adam: ("exp_avg", "exp_avg_sq"),
+    torch.optim.Muon: ("momentum_buffer",),
+}
+"""What each optimiser remembers of a parameter."""
 
 
 def choose_device(name: str) -> torch.device:
@@ -79,6 +87,7 @@ class TorchNetwork(torch.nn.Module):
         self.rules = rules
         self.features = find_features(shape.features)
         self.phases = find_phases(shape.phases)
+        self.activation = shape.activation
         phases = self.phases.count(rules.board)
         dense = self.features.slots * STEPS.shape[1]
         classes = oc.class_count(rules)
@@ -97,8 +106,16 @@ class TorchNetwork(torch.nn.Module):
         self.shared = uniform(shape.hidden, shape.units, inputs=shape.units // 4)
         self.second = torch.nn.Parameter(torch.zeros(phases, shape.hidden, shape.units))
         self.second_bias = torch.nn.Parameter(torch.zeros(phases, shape.hidden))
-        self.third = torch.nn.Parameter(torch.zeros(phases, classes, shape.hidden))
+        middle = uniform(shape.middle, shape.hidden, inputs=max(shape.hidden // 3, 1))
+        self.middle = torch.nn.Parameter(middle.detach().repeat(phases, 1, 1))
+        self.middle_bias = torch.nn.Parameter(torch.zeros(phases, shape.middle))
+        self.third = torch.nn.Parameter(torch.zeros(phases, classes, shape.middle or shape.hidden))
         self.third_bias = torch.nn.Parameter(torch.zeros(phases, classes))
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Dense inputs, shared units, units of the second and of the middle layer."""
+        return len(self.first), len(self.first_bias), len(self.shared), self.middle.shape[1]
 
     def logits(self, boards: Boards) -> torch.Tensor:
         """`float32[N, K]` before masking."""
@@ -106,16 +123,20 @@ class TorchNetwork(torch.nn.Module):
         order = np.argsort(phases, kind="stable")
         inputs = self.features.inputs(boards[order], self.rules)
         reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(self.first.device)
+        squared = self.activation == "squared"
         if self.first.is_cpu:
-            units = first_units(self.first, self.first_bias, self.reals, torch.from_numpy(inputs), reals)
+            units = first_units(self.first, self.first_bias, self.reals, torch.from_numpy(inputs), reals, squared)
         else:
             dense = torch.from_numpy(encode(inputs)).to(self.first.device)
             sums = torch.addmm(self.first_bias, dense, self.first)
             width = self.reals.shape[1]
             seeing = torch.addmm(sums[:, sums.shape[1] - width :], reals, self.reals)
-            units = torch.relu(torch.cat((sums[:, : sums.shape[1] - width], seeing), dim=1))
+            whole = torch.cat((sums[:, : sums.shape[1] - width], seeing), dim=1)
+            units = whole.clamp(0, CEILING).square() if squared else torch.relu(whole)
         counts = np.bincount(phases, minlength=len(self.second)).tolist()
         hidden = torch.relu(one_of_layers(units, self.shared + self.second, self.second_bias, counts))
+        if self.middle.numel():
+            hidden = torch.relu(one_of_layers(hidden, self.middle, self.middle_bias, counts))
         logits = one_of_layers(hidden, self.third, self.third_bias, counts)
         return logits[torch.from_numpy(np.argsort(order, kind="stable")).to(logits.device)]
 
@@ -145,14 +166,21 @@ class TorchNetwork(torch.nn.Module):
         """
         weights, board = smaller.weights, self.rules.board
         slots, units, hidden = len(weights.first), weights.first.shape[1], weights.second.shape[1]
+        middle = weights.middle.shape[1]
+        inner = middle or (hidden if self.middle.numel() else 0)
         if smaller.rules.board != board or oc.class_count(smaller.rules) != len(self.third_bias[0]):
             raise ConfigError(f"{smaller.name!r} plays {smaller.rules.name!r}; it cannot begin {self.rules.name!r}")
-        if len(self.first) < slots or len(self.first_bias) < units or len(self.shared) < hidden:
+        within = (slots, units, hidden, inner)
+        if any(mine < old for mine, old in zip(self.shape, within, strict=True)):
             raise ConfigError(f"{smaller.name!r} has more inputs or units than the network that shall begin with it")
         if smaller.features.reals and (
             len(weights.reals) != len(self.reals) or weights.reals.shape[1] > self.reals.shape[1]
         ):
             raise ConfigError(f"{smaller.name!r} has other real inputs than the network that shall begin with it")
+        if smaller.activation != self.activation:
+            raise ConfigError(
+                f"{smaller.name!r} has {smaller.activation} units; it cannot begin one with {self.activation} units"
+            )
         before, after = smaller.phases.table(board), self.phases.table(board)
         heads = [int(before[after == p][0]) for p in range(len(self.second))]
         with torch.no_grad():
@@ -171,7 +199,13 @@ class TorchNetwork(torch.nn.Module):
             self.shared.copy_(second.mean(dim=0))
             self.second.copy_(second - self.shared)
             self.second_bias[:, :hidden] = torch.from_numpy(weights.second_bias[heads])
-            self.third[:, :, :hidden] = torch.from_numpy(weights.third[heads])
+            if inner:
+                # What is rectified already passes through one to one, where there was no layer between.
+                between = weights.middle[heads] if middle else np.eye(hidden, dtype=np.float32)[None]
+                self.middle[:, :inner] = 0
+                self.middle[:, :inner, :hidden] = torch.from_numpy(between)
+                self.middle_bias[:, :middle] = torch.from_numpy(weights.middle_bias[heads])
+            self.third[:, :, : inner or hidden] = torch.from_numpy(weights.third[heads])
             self.third_bias.copy_(torch.from_numpy(weights.third_bias[heads]))
 
     def weights(self) -> Weights:
@@ -195,7 +229,14 @@ class Learner:
         torch.set_flush_denormal(True)
         self.network = TorchNetwork(rules, shape, seed).to(device)
         self.optim = optim
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=optim.lr, fused=True)
+        matrices = MATRICES if optim.matrix_lr else ()
+        named = dict(self.network.named_parameters())
+        self.optimiser = torch.optim.Adam(
+            [value for name, value in named.items() if name not in matrices], lr=optim.lr, fused=True
+        )
+        whole = [named[name] for name in matrices if named[name].numel()]
+        self.orthogonal = torch.optim.Muon(whole, lr=optim.matrix_lr, weight_decay=0.0) if whole else None
+        self.points = torch.from_numpy(oc.class_points(rules).astype(np.float32)).to(device)
         self.average = {name: value.detach().clone() for name, value in self.network.named_parameters()}
         self.steps = 0
 
@@ -215,19 +256,28 @@ class Learner:
 
     def learn(self, boards: Boards, targets: NDArray[np.float32], progress: float) -> float:
         """One step on boards `int8[N, 2, 26]` and target outcomes `float32[N, K]`. Returns the cross entropy."""
+        rate = self.rate(progress)
         for group in self.optimiser.param_groups:
-            group["lr"] = self.rate(progress)
+            group["lr"] = rate
         wanted = torch.from_numpy(targets).to(self.network.first.device)
-        loss = -(wanted * torch.log_softmax(self.network.masked(boards), dim=1)).sum(dim=1).mean()
-        self.optimiser.zero_grad(set_to_none=True)
+        logarithms = torch.log_softmax(self.network.masked(boards), dim=1)
+        loss = entropy = -(wanted * logarithms).sum(dim=1).mean()
+        if self.optim.equity_weight:
+            error = (logarithms.exp() - wanted) @ self.points
+            loss = entropy + self.optim.equity_weight * error.square().mean()
+        self.network.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
+        if self.orthogonal is not None:
+            for group in self.orthogonal.param_groups:
+                group["lr"] = self.optim.matrix_lr * rate / self.optim.lr
+            self.orthogonal.step()  # type: ignore[no-untyped-call]
         self.steps += 1
         keep = min(self.optim.average, self.steps / (self.steps + 10))
         with torch.no_grad():
             for name, value in self.network.named_parameters():
                 self.average[name].lerp_(value, 1 - keep)
-        return float(loss.detach())
+        return float(entropy.detach())
 
     def averaged_weights(self) -> Weights:
         """The running average of the weights: what is saved as the bot."""
@@ -239,8 +289,9 @@ class Learner:
         for name, value in self.network.named_parameters():
             arrays[f"network.{name}"] = value.detach()
             arrays[f"average.{name}"] = self.average[name]
-            for key in ("exp_avg", "exp_avg_sq"):
-                moment = self.optimiser.state[value].get(key) if value in self.optimiser.state else None
+            optimiser = self._optimiser_of(value)
+            for key in _MOMENTS[type(optimiser)]:
+                moment = optimiser.state[value].get(key) if value in optimiser.state else None
                 arrays[f"{key}.{name}"] = torch.zeros_like(value) if moment is None else moment
         return {name: value.detach().cpu().numpy().copy() for name, value in arrays.items()}
 
@@ -251,9 +302,19 @@ class Learner:
             for name, value in self.network.named_parameters():
                 value.copy_(torch.from_numpy(arrays[f"network.{name}"]))
                 self.average[name].copy_(torch.from_numpy(arrays[f"average.{name}"]))
-                if steps:
-                    self.optimiser.state[value] = {
-                        "step": torch.tensor(float(steps), device=value.device),
-                        "exp_avg": torch.from_numpy(arrays[f"exp_avg.{name}"]).to(value.device),
-                        "exp_avg_sq": torch.from_numpy(arrays[f"exp_avg_sq.{name}"]).to(value.device),
-                    }
+                if not steps:
+                    continue
+                optimiser = self._optimiser_of(value)
+                state = {
+                    key: torch.from_numpy(arrays[f"{key}.{name}"]).to(value.device) for key in _MOMENTS[type(optimiser)]
+                }
+                if optimiser is self.optimiser:
+                    state["step"] = torch.tensor(float(steps), device=value.device)
+                optimiser.state[value] = state
+
+    def _optimiser_of(self, value: torch.Tensor) -> torch.optim.Optimizer:
+        """Who learns a parameter."""
+        if self.orthogonal is not None:
+            if any(value is matrix for group in self.orthogonal.param_groups for matrix in group["params"]):
+                return self.orthogonal
+        return self.optimiser

@@ -113,7 +113,7 @@ class Run:
         """The network as it is, or the running average that becomes the bot."""
         weights = self.learner.averaged_weights() if averaged else self.learner.network.weights()
         network = self.learner.network
-        return Network(self.folder.name, self.rules, network.features, weights, network.phases)
+        return Network(self.folder.name, self.rules, network.features, weights, network.phases, network.activation)
 
     def train(self, watcher: Watcher) -> Result:
         """Play and learn until the config's games are done or `watcher.stop` is set. Saves state and bot."""

@@ -1,9 +1,9 @@
 """Bot files: one safetensors file that says what it is.
 
 Tensors: the arrays of `Weights` that are not empty, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes`
-`float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all text: `format`, `version`, `rules`
-and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), `activation` (absent where it is `linear`),
-and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
+`float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all text: `format`,
+`version`, `rules` and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), `activation` (absent
+where it is `linear`), and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
 """
 
 import json

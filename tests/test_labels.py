@@ -101,6 +101,21 @@ def test_a_folder_of_another_recipe_or_teacher_is_refused(tmp_path: Path):
         make_labels(tmp_path, network_of(HYPER, seed=2), MATCH, RECIPE, shards=1)
 
 
+def test_hard_positions_are_those_where_look_ahead_changes_the_net_most(tmp_path: Path):
+    net = network_of(HYPER)
+    make_labels(tmp_path / "all", Lookahead(net, 2), MATCH, RECIPE, shards=1)
+    make_labels(tmp_path / "hard", Lookahead(net, 2), MATCH, replace(RECIPE, hard_share=0.25), shards=1)
+
+    everything, hard = read_labels([tmp_path / "all"]), read_labels([tmp_path / "hard"])
+
+    apart = np.abs(Lookahead(net, 1).equity(everything.boards) - net.equity(everything.boards))
+    kept = {board.tobytes() for board in hard.boards}
+    inside = np.array([board.tobytes() in kept for board in everything.boards])
+    assert inside.sum() == len(hard.boards) == round(0.25 * len(everything.boards)) > 50
+    assert apart[inside].min() >= apart[~inside].max()
+    assert hard.outcomes.tobytes() == everything.outcomes[inside].tobytes()
+
+
 def test_the_last_folder_that_has_a_position_counts(tmp_path: Path):
     make_labels(tmp_path / "one", network_of(HYPER), MATCH, RECIPE, shards=1)
     make_labels(tmp_path / "two", network_of(HYPER, seed=2), MATCH, RECIPE, shards=1)

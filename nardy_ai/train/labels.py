@@ -55,12 +55,16 @@ class LabelRecipe:
     near_share: float = field(
         default=0.5, metadata={"help": "share of decisions where a play that was nearly made is labelled too"}
     )
+    hard_share: float = field(
+        default=1.0,
+        metadata={"help": "share of the positions that is labelled, those where one ply changes the net's mind most"},
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that no folder can have. Raises ConfigError."""
         if self.games < 1 or not 0 <= self.seed < 2**62 or not 1 <= self.wild_plies <= 1_000_000:
             raise ConfigError(f"{self}: games and wild_plies from 1, a seed of 0 to 2**62 - 1 are expected")
-        for name in ("wild_share", "awkward_share", "near_share"):
+        for name in ("wild_share", "awkward_share", "near_share", "hard_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
 
@@ -147,6 +151,8 @@ def make_labels(
                 player_of(teacher), match, games, seed=recipe.seed, wild_share=recipe.wild_share,
                 wild_plies=recipe.wild_plies, awkward_share=recipe.awkward_share, near_share=recipe.near_share,
             )  # fmt: skip
+            if recipe.hard_share < 1:
+                boards = _hardest(player_of(teacher), boards, recipe.hard_share)
             arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": teacher.outcomes(boards)}
             write_tensors(path, arrays, about, check=_read_shard)
             found = len(boards)
@@ -210,6 +216,16 @@ def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
         "teacher": teacher.name,
         "answers": hashlib.sha256(answers.tobytes()).hexdigest(),
     }
+
+
+def _hardest(net: Bot, boards: Boards, share: float) -> Boards:
+    """The share of boards, in their order, of which `net` and its own first ply of look-ahead think most differently.
+
+    They are what the net cannot see yet, so a deeper teacher's time is best spent there.
+    """
+    ahead = Lookahead(net, 1)
+    apart = np.abs(equities(ahead.outcomes(boards) - ahead.evaluator.outcomes(boards), net.rules))
+    return boards[np.sort(np.argsort(-apart, kind="stable")[: round(share * len(boards))])]
 
 
 def _path(folder: Path, number: int) -> Path:

@@ -30,20 +30,23 @@ class FirstUnits(torch.autograd.Function):
         _gather(inputs.numpy(), table.numpy(), bias.detach().numpy(), units.numpy())
         if len(seeing):
             units[:, -seeing.shape[1] :].addmm_(reals, seeing)
-        units.clamp_(min=0, max=CEILING if squared else None)
+        if squared:
+            _square(units.numpy())
+        else:
+            units.clamp_(min=0)
         ctx.save_for_backward(inputs, reals, units)
         ctx.width = seeing.shape[1]
         ctx.squared = squared
-        return units * units if squared else units
+        return units
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         inputs, reals, units = ctx.saved_tensors
-        grad = grad * (2 * units * (units < CEILING)) if ctx.squared else grad.contiguous()
+        grad = grad.contiguous()
         table = torch.zeros(inputs.shape[1], LEVELS, grad.shape[1])
         bias = torch.zeros(grad.shape[1])
         behind = torch.empty(len(inputs), ctx.width)
-        _scatter(inputs.numpy(), grad.numpy(), units.numpy(), table.numpy(), bias.numpy(), behind.numpy())
+        _scatter(inputs.numpy(), grad.numpy(), units.numpy(), ctx.squared, table.numpy(), bias.numpy(), behind.numpy())
         first = torch.matmul(torch.from_numpy(STEPS.T.copy()), table)
         return first.view(-1, grad.shape[1]), bias, torch.mm(reals.T, behind), None, None, None
 
@@ -96,9 +99,20 @@ def _gather(inputs, table, bias, sums):
 
 
 @njit(nogil=True, cache=True)
-def _scatter(inputs, grad, units, table, bias, behind):
-    """g = grad[n] where units[n] is above 0: table[s, count] += g for every slot of every board, bias += g.
+def _square(units):
+    """The square of what is above 0, held below `CEILING`, in place."""
+    for n in range(len(units)):
+        row = units[n]
+        for h in range(len(row)):
+            x = min(max(row[h], np.float32(0)), np.float32(CEILING))
+            row[h] = x * x
 
+
+@njit(nogil=True, cache=True)
+def _scatter(inputs, grad, units, squared, table, bias, behind):
+    """g = grad[n] times the slope of units[n]: table[s, count] += g for every slot of every board, bias += g.
+
+    The slope is told by the unit: 1 where it is above 0, or 2 sqrt(unit) below the square of the ceiling.
     behind[n]: the last columns of g. What falls on empty slots means nothing.
     """
     slots, levels, width = table.shape
@@ -106,12 +120,19 @@ def _scatter(inputs, grad, units, table, bias, behind):
     rows = np.empty(slots + 4, np.int64)
     g = np.empty(width, np.float32)
     zero = np.float32(0)
+    two = np.float32(2)
+    top = np.float32(CEILING * CEILING)
     for n in range(len(inputs)):
         count = _rows_of(inputs[n], rows)
+        if squared:
+            for h in range(width):
+                unit = units[n, h]
+                g[h] = grad[n, h] * (two * np.sqrt(unit) if unit < top else zero)
+        else:
+            for h in range(width):
+                g[h] = grad[n, h] if units[n, h] > zero else zero
         for h in range(width):
-            x = grad[n, h] if units[n, h] > zero else zero
-            g[h] = x
-            bias[h] += x
+            bias[h] += g[h]
         behind[n] = g[width - behind.shape[1] :]
         for k in range(0, count, 4):
             a = flat[rows[k]]

@@ -27,7 +27,8 @@ from nardy_ai.rules import find_match_options
 from nardy_ai.train.loop import BOT_FILE
 
 EXACT_GAMES = 4000
-CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
+DECISION_SETS = CHECKPOINTS.parent / "decisions"
 
 
 def main() -> None:
@@ -84,7 +85,7 @@ Rules `{rules}`; {best.points:+.3f} +- {best.standard_error:.3f} points a game a
 ## Trained
 
 {descent}
-- inputs `{features}`, phases `{phases}`, {units} shared units, {hidden} units a phase, {classes} outcome classes
+- inputs `{features}`, phases `{phases}`, {units} shared units ({activation}), {hidden} a phase, {classes} outcomes
 
 ## Measured
 
@@ -99,8 +100,8 @@ standard error over pairs.
 """
 
 DECISIONS = """
-On the {total.decisions:,} decisions of `{file}` (human matches, labelled by GNU Backgammon's 4-ply search, its
-numbering; never trained on): PR {total.pr:.2f} (standard error {total.standard_error:.2f}), best listed play chosen
+On the {total.decisions:,} decisions of `{file}` ({source}; never trained on):
+PR {total.pr:.2f} (standard error {total.standard_error:.2f}), best listed play chosen
 in {best_share:.1f} %, rms error of equity {rms_error:.4f}. By class: {classes}.
 
     nardy benchmark {name} --decisions {file}
@@ -157,9 +158,10 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
         best=reports[-1],
         descent=descent(name, bot.card),
         phases=bot.network.phases.name,
+        activation=bot.network.activation,
         features=bot.network.features.name,
         units=weights.first.shape[1],
-        hidden=weights.second.shape[1],
+        hidden=" and ".join(str(n) for n in (weights.second.shape[1], weights.middle.shape[1]) if n),
         classes=oc.class_count(bot.network.rules),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         rows="\n".join(rows),
@@ -170,7 +172,11 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
 def decisions_text(name: str, network: Network, file: Path) -> str:
     """What the bot loses on decisions with known answers."""
     score = score_decisions(network, read_decisions(file, network.rules))
+    source = "human matches, labelled by GNU Backgammon's 4-ply search, its\nnumbering"
+    if file.resolve().parent == DECISION_SETS:
+        source = "made by `nardy decisions`"
     return DECISIONS.format(
+        source=source,
         name=name,
         file=file.name,
         total=score.total,

@@ -1,6 +1,7 @@
 """Cubeful equity by formula: against the documentation's lines, known limits, and what the cube must never do."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import cube_formulas
@@ -20,7 +21,7 @@ from nardy_ai.rules import find_rules, start_boards
 SHORT, DAVE, LEFT = find_rules("short"), find_rules("short-dave"), find_rules("long-left")
 CUT_OFF = 1e-4
 """Where a ladder of 64 stakes is cut off from another place, wins of 45 points differ by so much."""
-NAMES = ("no_double", "double_take", "double_pass", "beaver", "best")
+NAMES = ("no_double", "double_take", "double_pass", "beaver", "raccoon", "best")
 
 
 def single(*wins: float) -> np.ndarray:
@@ -42,9 +43,10 @@ def random_state(rng: np.random.Generator, *, match: bool, growth: str) -> CubeS
     crawford = match and min(away) == 1 and rng.random() < 0.3
     owner = None if crawford else (None, 0, 1)[rng.integers(3)]
     cap = (None, 1, 4, 64)[rng.integers(4)]
+    beavers = bool(rng.integers(2))
     return CubeState(
-        stake, owner, away, crawford, jacoby=bool(rng.integers(2)), beavers=bool(rng.integers(2)), growth=growth,
-        cap=cap,
+        stake, owner, away, crawford, jacoby=bool(rng.integers(2)), beavers=beavers,
+        raccoons=beavers and bool(rng.integers(2)), growth=growth, cap=cap,
     )  # fmt: skip
 
 
@@ -198,6 +200,33 @@ def test_beavers_bring_twice_the_loss_but_the_doubler_may_drop():
     worth = model.worth_at(single(0.45, 0.02), np.zeros((2, 3)), CubeStates.of(state, 2))
     assert worth.beaver == pytest.approx(2 * worth.double_take, abs=1e-5)
     assert worth.double_take == pytest.approx([-0.2, -1.92], abs=1e-5)
+
+
+def test_raccoons_change_no_value_where_stakes_double_without_end():
+    """A right beaver is one to a double that loses, which no raccoon makes better; a wrong one is never made."""
+    state = CubeState(jacoby=False, beavers=True)
+    chances = random_chances(SHORT, 400, np.random.default_rng(5))
+    with_them, without = (
+        CubeModel.of(replace(state, raccoons=raccoons), SHORT).worth_at(
+            chances, np.full((400, 3), 0.6), CubeStates.of(state, 400)
+        )
+        for raccoons in (True, False)
+    )
+    assert with_them.best.tolist() == without.best.tolist()
+    assert np.isnan(without.raccoon).all()
+    assert with_them.raccoon == pytest.approx(2 * with_them.beaver)
+
+
+def test_a_raccoon_below_the_cap_can_be_right():
+    """Stakes 1, 2, 3, 4 and no more: whoever is doubled to 3 by a beaver is doubled to a dead cube at 4."""
+    state = CubeState(jacoby=False, beavers=True, growth="arithmetic", cap=4)
+    chances = single(0.5)
+    worths = [
+        CubeModel.of(replace(state, raccoons=raccoons), SHORT).worth_at(chances, np.ones((1, 3)), CubeStates.of(state))
+        for raccoons in (True, False)
+    ]
+    assert worths[0].raccoon[0] == pytest.approx(0)  # a dead cube, an even game
+    assert worths[0].beaver[0] < 0
 
 
 def test_finished_games_are_worth_what_they_pay():

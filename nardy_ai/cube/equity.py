@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nardy_ai.boards import Boards, finished, is_race, pip_counts
 from nardy_ai.cube import kernels
-from nardy_ai.cube.kernels import BEAVER, BEST, COLUMNS, DOUBLE_PASS, DOUBLE_TAKE, NO_DOUBLE, CubeNumbers
+from nardy_ai.cube.kernels import BEAVER, BEST, COLUMNS, DOUBLE_PASS, DOUBLE_TAKE, NO_DOUBLE, RACCOON, CubeNumbers
 from nardy_ai.cube.met import BACKGAMMON_ENDS, MatchTable, computed_table, extended_table, shipped_table
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.errors import CubeError
@@ -53,13 +53,15 @@ class CubeWorth:
     """Utilities of row 0 in N states, `float64[N]` each.
 
     no_double: it rolls without an offer. double_take, double_pass: it offers and the other takes, or passes; beaver: it
-    is beavered. NaN for what cannot be. best: both sides decide rightly, where row 0 may double.
+    is beavered and plays on; raccoon: it raccoons, and the other plays on. NaN for what cannot be. best: both sides
+    decide rightly, where row 0 may double.
     """
 
     no_double: NDArray[np.float64]
     double_take: NDArray[np.float64]
     double_pass: NDArray[np.float64]
     beaver: NDArray[np.float64]
+    raccoon: NDArray[np.float64]
     best: NDArray[np.float64]
 
 
@@ -72,6 +74,7 @@ class CubeModel:
     cap: int | None = None
     jacoby: bool = False
     beavers: bool = False
+    raccoons: bool = False
     table: MatchTable | None = None
 
     @staticmethod
@@ -83,6 +86,7 @@ class CubeModel:
             cap=state.cap,
             jacoby=state.jacoby and not state.is_match,
             beavers=state.beavers and not state.is_match,
+            raccoons=state.raccoons and not state.is_match,
             table=table if state.is_match else None,
         )
 
@@ -90,7 +94,7 @@ class CubeModel:
     def numbers(self) -> CubeNumbers:
         """The rules as the kernels read them."""
         arithmetic = int(self.growth == "arithmetic")
-        return CubeNumbers(int(self.jacoby), int(self.beavers), arithmetic, self.cap or 0)
+        return CubeNumbers(int(self.jacoby), int(self.beavers), int(self.raccoons), arithmetic, self.cap or 0)
 
     @cached_property
     def points(self) -> NDArray[np.int64]:
@@ -119,7 +123,7 @@ class CubeModel:
             np.ascontiguousarray(outcomes, dtype=np.float32), self.points, states.stakes, states.owners, states.to_go,
             states.crawford, efficiency, self.numbers, self.utilities, out,
         )  # fmt: skip
-        return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, BEST)))
+        return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, RACCOON, BEST)))
 
     def check(self, states: CubeStates, n: int) -> None:
         """Refuse another number of states than `n`, money in a model of matches and the reverse, scores off the table.
@@ -146,6 +150,11 @@ class CubeModel:
     def may_beaver(self, states: CubeStates) -> NDArray[np.bool_]:
         """Where a double of row 0 could be beavered, `bool[N]`."""
         return self.may_double(states) & self.beavers & (self._raised(self._raised(states.stakes)) > 0)
+
+    def may_raccoon(self, states: CubeStates) -> NDArray[np.bool_]:
+        """Where row 0 could answer a beaver by a raccoon, `bool[N]`."""
+        raised = self._raised(self._raised(self._raised(states.stakes)))
+        return self.may_beaver(states) & self.raccoons & (raised > 0)
 
     def doubled(self, states: CubeStates, *, times: int = 1) -> CubeStates:
         """The states after a double of row 0 is taken; after a beaver with `times` 2, after a raccoon with 3."""

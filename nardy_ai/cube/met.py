@@ -106,7 +106,7 @@ def _filled(
         n = known.length + 1
         utilities[:, :n, :n] = known.utilities
         settled[:, :n, :n] = True
-    numbers = kernels.CubeNumbers(jacoby=0, beavers=0, arithmetic=int(arithmetic), cap=0)
+    numbers = kernels.CubeNumbers(jacoby=0, beavers=0, raccoons=0, arithmetic=int(arithmetic), cap=0)
     for after_crawford in (1, 0):
         for total in range(2, 2 * length + 1):  # cells of one sum depend on those of smaller ones only
             mine = np.arange(max(1, total - length), min(length, total - 1) + 1)

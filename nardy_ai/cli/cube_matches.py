@@ -54,6 +54,11 @@ def wants_cube(args: argparse.Namespace) -> bool:
     return any(getattr(args, name) is not None for name in ("cube", "match", "games", "policy", "cap"))
 
 
+def only_cube(args: argparse.Namespace) -> bool:
+    """Whether none of them was given but `--cube` or `--no-cube`."""
+    return all(getattr(args, name) is None for name in ("match", "games", "policy", "cap"))
+
+
 def play_with_cube(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
     """Play and print how the bots did."""
     options = _options(args, match)

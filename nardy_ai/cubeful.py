@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from nardy_ai.boards import SLOTS, Boards, checked_boards, finished
 from nardy_ai.cube import kernels
 from nardy_ai.cube.decision import EQUAL, BeaverWorth, Verdict, verdict
-from nardy_ai.cube.equity import CubeModel, CubeWorth, efficiencies, has_shipped_table, match_table, swapped_utilities
+from nardy_ai.cube.equity import CubeModel, CubeWorth, has_shipped_table, match_table, swapped_utilities
 from nardy_ai.cube.met import MatchTable
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
@@ -242,7 +242,7 @@ class Cubeful:
         kernels.best_plays(
             np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
             theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford,
-            efficiencies(after.boards, outcomes, model.rules), known, trusted, model.numbers, model.utilities, N_ROLLS,
+            model.efficiencies(after.boards, outcomes), known, trusted, model.numbers, model.utilities, N_ROLLS,
             chosen, worth,
         )  # fmt: skip
         return after.boards[chosen], worth

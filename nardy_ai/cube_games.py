@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nardy_ai.boards import SLOTS, Boards, finished
 from nardy_ai.cube.equity import swapped_utilities
 from nardy_ai.cube.state import CubeStates
-from nardy_ai.cube_policies import BEAVER, PASS, CubefulPlayer, CubePlayer
+from nardy_ai.cube_policies import BEAVER, DROP, PASS, PLAY_ON, RACCOON, CubefulPlayer, CubePlayer
 from nardy_ai.cubeful import Cubeful, distinct_questions
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.movegen.generate import best_of_segments, expand
@@ -160,18 +160,21 @@ def _doubled(
     asked = states.take(at)
     answers = player.answers(boards[at], asked)
     passed, beavered = answers == PASS, (answers == BEAVER) & model.may_beaver(asked)
-    dropped = np.zeros(len(at), dtype=bool)
+    replies, last = np.full(len(at), PLAY_ON), np.full(len(at), PLAY_ON)
     if beavered.any():
-        dropped[beavered] = player.drops(boards[at[beavered]], asked.take(beavered))
-    taken = model.doubled(asked)
-    over[at[passed | dropped]] = True
-    worth[at[passed]] = model.single(asked, won=True)[passed]
-    worth[at[dropped]] = model.single(taken, won=False)[dropped]
-    ends[at[passed | dropped]] = 0
-    ends[at[passed], 0] = 1
-    ends[at[dropped], ends.shape[1] // 2] = 1
+        replies[beavered] = player.replies(boards[at[beavered]], asked.take(beavered))
+    raccooned = (replies == RACCOON) & beavered & model.may_raccoon(asked)
+    if raccooned.any():
+        last[raccooned] = player.last_answers(boards[at[raccooned]], asked.take(raccooned))
+    dropped, given_up = beavered & (replies == DROP), raccooned & (last == DROP)
+    taken, twice, thrice = (model.doubled(asked, times=times) for times in (1, 2, 3))
+    for gone, result, won in ((passed, asked, True), (dropped, taken, False), (given_up, twice, True)):
+        over[at[gone]] = True
+        worth[at[gone]] = model.single(result, won=won)[gone]
+        ends[at[gone]] = 0
+        ends[at[gone], 0 if won else ends.shape[1] // 2] = 1
     stakes, owners = states.stakes.copy(), states.owners.copy()
-    stakes[at] = np.where(beavered, model.doubled(asked, times=2).stakes, taken.stakes)
+    stakes[at] = np.select([raccooned, beavered], [thrice.stakes, twice.stakes], taken.stakes)
     owners[at] = taken.owners
     return CubeStates(stakes, owners, states.to_go, states.crawford)
 

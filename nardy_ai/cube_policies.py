@@ -27,8 +27,11 @@ from nardy_ai.rules import RuleSet
 
 __all__ = [
     "BEAVER",
+    "DROP",
     "PASS",
+    "PLAY_ON",
     "POLICIES",
+    "RACCOON",
     "TAKE",
     "Actions",
     "CubePlayer",
@@ -43,6 +46,9 @@ __all__ = [
 PASS, TAKE, BEAVER = 0, 1, 2
 """Answers to a double."""
 
+PLAY_ON, DROP, RACCOON = 0, 1, 2
+"""Replies to a beaver; an answer to a raccoon is one of the first two."""
+
 DOUBLE_FROM, TAKE_FROM = 0.70, 0.25
 """Chances to win from which `fixed` doubles and takes if it is not told others."""
 
@@ -53,6 +59,8 @@ POLICIES = {
     ),
     "never": "never doubles, takes every double",
 }
+
+_REPLIES = {"play on": PLAY_ON, "drop": DROP, "raccoon": RACCOON}
 
 _FIXED = re.compile(r"fixed(?::([0-9.]+):([0-9.]+))?")
 
@@ -78,23 +86,30 @@ class CubePlayer(Protocol):
         """What row 1 says to a double of row 0, `int64[N]`: PASS, TAKE or BEAVER, which counts as TAKE if forbidden."""
         ...
 
-    def drops(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
-        """Where row 0, whose double in these states was beavered, gives the doubled stake up, `bool[N]`."""
+    def replies(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """What row 0 does, whose double in these states was beavered, `int64[N]`.
+
+        PLAY_ON, DROP, which gives the doubled stake up, or RACCOON, which counts as PLAY_ON if forbidden.
+        """
+        ...
+
+    def last_answers(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """What row 1 does, whose beaver to a double in these states was raccooned, `int64[N]`: PLAY_ON or DROP."""
         ...
 
 
 @dataclass(frozen=True)
 class Actions:
-    """Right actions in N states. double: `bool[N]`; answer: `int64[N]`, right if row 0 doubles; drop: `bool[N]`."""
+    """Right actions in N states. double: `bool[N]`; answer: `int64[N]`, right if row 0 doubles."""
 
     double: NDArray[np.bool_]
     answer: NDArray[np.int64]
-    drop: NDArray[np.bool_]
 
 
 def actions_of(worth: CubeWorth, model: CubeModel, states: CubeStates) -> Actions:
-    """What `cube.decision.verdict` calls right, for N states at once; without raccoons."""
-    no_double, taken, beaver = (model.per_cube(v, states) for v in (worth.no_double, worth.double_take, worth.beaver))
+    """What `cube.decision.verdict` calls right, for N states at once."""
+    values = worth.no_double, worth.double_take, worth.beaver, worth.raccoon
+    no_double, taken, beaver, raccoon = (model.per_cube(value, states) for value in values)
     answer = np.where(taken <= 1 + EQUAL, TAKE, PASS)
     answered = np.where(answer == TAKE, taken, 1.0)
     dropped = np.full(len(states), np.nan)
@@ -102,11 +117,15 @@ def actions_of(worth: CubeWorth, model: CubeModel, states: CubeStates) -> Action
     asked = states.take(at)
     dropped[at] = model.per_cube(model.single(model.doubled(asked), won=False), asked)
     beavered = np.maximum(beaver, dropped)
+    at = np.flatnonzero(~np.isnan(raccoon))
+    asked = states.take(at)
+    given_up = model.per_cube(model.single(model.doubled(asked, times=2), won=True), asked)
+    beavered[at] = np.maximum(beavered[at], np.minimum(raccoon[at], given_up))
     better = beavered < answered - EQUAL
     answer[better] = BEAVER
     answered[better] = beavered[better]
     double = (answered > no_double + EQUAL) | ((answer == PASS) & (answered >= no_double - EQUAL))
-    return Actions(double & ~np.isnan(taken), answer, dropped > beaver + EQUAL)
+    return Actions(double & ~np.isnan(taken), answer)
 
 
 class CubefulPlayer:
@@ -129,9 +148,16 @@ class CubefulPlayer:
         """The right answers."""
         return self._actions(boards, states).answer
 
-    def drops(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
-        """Where playing on would cost more than the doubled stake."""
-        return self._actions(boards, states).drop
+    def replies(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """The right replies to beavers, wrong beavers too."""
+        worths = self.judge.beavers(boards, states)
+        return np.array([PLAY_ON if one is None else _REPLIES[one.reply] for one in worths], dtype=np.int64)
+
+    def last_answers(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """The right answers to raccoons."""
+        worths = self.judge.beavers(boards, states)
+        answers = (None if one is None else one.last_answer for one in worths)
+        return np.array([PLAY_ON if word is None else _REPLIES[word] for word in answers], dtype=np.int64)
 
     def _actions(self, boards: Boards, states: CubeStates) -> Actions:
         return actions_of(self.judge.worth(boards, states), self.judge.model, states)
@@ -157,9 +183,13 @@ class NeverPlayer:
         """TAKE."""
         return np.full(len(boards), TAKE)
 
-    def drops(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
-        """Nowhere."""
-        return np.zeros(len(boards), dtype=bool)
+    def replies(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """PLAY_ON."""
+        return np.full(len(boards), PLAY_ON)
+
+    def last_answers(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """PLAY_ON."""
+        return np.full(len(boards), PLAY_ON)
 
 
 class FixedPlayer:
@@ -187,9 +217,14 @@ class FixedPlayer:
         """TAKE where row 1's chance to win is large enough, else PASS."""
         return np.where(self._chances(boards)[:, 1] >= self.take_from, TAKE, PASS)
 
-    def drops(self, boards: Boards, states: CubeStates) -> NDArray[np.bool_]:
-        """Where the chance to win is too small to take with."""
-        return self._chances(boards)[:, 0] < self.take_from
+    def replies(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """DROP where the chance to win is too small to take with, RACCOON where one would double, else PLAY_ON."""
+        chances = self._chances(boards)[:, 0]
+        return np.select([chances < self.take_from, chances >= self.double_from], [DROP, RACCOON], PLAY_ON)
+
+    def last_answers(self, boards: Boards, states: CubeStates) -> NDArray[np.int64]:
+        """PLAY_ON where row 1's chance to win is large enough to take with, else DROP."""
+        return np.where(self._chances(boards)[:, 1] >= self.take_from, PLAY_ON, DROP)
 
     def _chances(self, boards: Boards) -> NDArray[np.float64]:
         """The chances of row 0 and row 1 to win, `float64[N, 2]`."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from nardy_ai.boards import SLOTS, Boards, checked_boards, finished
 from nardy_ai.cube import kernels
 from nardy_ai.cube.decision import EQUAL, BeaverWorth, Verdict, verdict
-from nardy_ai.cube.equity import CubeModel, CubeWorth, efficiencies, has_shipped_table, match_table, swapped_utilities
+from nardy_ai.cube.equity import CubeModel, CubeWorth, has_shipped_table, match_table, swapped_utilities
 from nardy_ai.cube.met import MatchTable
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
@@ -125,7 +125,7 @@ class Cubeful:
         answers: list[BeaverWorth | None] = [None] * len(boards)
         asked = states.take(at)
         beavered, raccooned = model.doubled(asked, times=2), model.doubled(asked, times=3)
-        can = np.flatnonzero(raccooned.stakes > 0)
+        can = np.flatnonzero(model.may_raccoon(asked))
         values = self._rolled(
             np.concatenate((boards[at], boards[at[can]])), CubeStates.join([beavered, raccooned.take(can)]), self.plies
         )
@@ -151,19 +151,26 @@ class Cubeful:
         no_double, taken = values[:n], np.full(n, np.nan)
         taken[turn] = values[n:]
         cash = model.single(states, won=True)
-        beaver = np.full(n, np.nan)
+        beaver, raccoon = np.full(n, np.nan), np.full(n, np.nan)
         at = np.flatnonzero(model.may_beaver(states))
         at = at[taken[at] < 0]  # only a double that loses is worth a beaver
+        again = at[model.may_raccoon(states.take(at))]
         if len(at):
-            beaver[at] = self._rolled(boards[at], model.doubled(states.take(at), times=2), plies)
+            raised = (model.doubled(states.take(at), times=2), model.doubled(states.take(again), times=3))
+            asked_boards = np.concatenate((boards[at], boards[again]))
+            found = self._rolled(asked_boards, CubeStates.join(list(raised)), plies)
+            beaver[at], raccoon[again] = found[: len(at)], found[len(at) :]
         best = no_double.copy()
-        lost = np.zeros(n)
-        lost[at] = model.single(model.doubled(states.take(at)), won=False)
-        answered = np.where(np.isnan(beaver), taken, np.minimum(taken, np.maximum(beaver, lost)))
+        replied = np.full(n, np.nan)
+        lost = model.single(model.doubled(states.take(at)), won=False)
+        won = model.single(model.doubled(states.take(again), times=2), won=True)
+        replied[at] = np.maximum(beaver[at], lost)
+        replied[again] = np.maximum(replied[again], np.minimum(raccoon[again], won))
+        answered = np.where(np.isnan(replied), taken, np.minimum(taken, replied))
         best[turn] = np.maximum(no_double, np.minimum(answered, cash))[turn]
         over = finished(boards)
         best[over] = no_double[over]
-        return CubeWorth(no_double, taken, cash, beaver, best)
+        return CubeWorth(no_double, taken, cash, beaver, raccoon, best)
 
     def _rolled(self, boards: Boards, states: CubeStates, plies: int) -> NDArray[np.float64]:
         """Row 0's utility when it rolls without doubling, `float64[Q]`; equal boards in equal states are asked once."""
@@ -235,7 +242,7 @@ class Cubeful:
         kernels.best_plays(
             np.ascontiguousarray(outcomes), model.points, equities(outcomes, model.rules), after.offsets, asked,
             theirs.stakes, theirs.owners, theirs.to_go, theirs.crawford,
-            efficiencies(after.boards, outcomes, model.rules), known, trusted, model.numbers, model.utilities, N_ROLLS,
+            model.efficiencies(after.boards, outcomes), known, trusted, model.numbers, model.utilities, N_ROLLS,
             chosen, worth,
         )  # fmt: skip
         return after.boards[chosen], worth
@@ -292,8 +299,8 @@ class CubeDecision:
     no_double, double_take, double_pass, beaver: equities per cube, on the scale on which to win the stake once is 1 and
     to lose it once is -1; None for what cannot be. best: that where both decide rightly. winning: in a match the same
     as chances to win it, by name. verdict: the right action in words and what each mistake costs. reply: what row 0
-    should do with a beaver. outcomes: `float32[K]`, the chances without look-ahead that the formulas start from. plies:
-    how far was looked ahead.
+    should do with a beaver; last_answer: what row 1 should do with a raccoon. outcomes: `float32[K]`, the chances
+    without look-ahead that the formulas start from. plies: how far was looked ahead.
     """
 
     state: CubeState
@@ -304,6 +311,7 @@ class CubeDecision:
     best: float
     verdict: Verdict
     reply: str | None
+    last_answer: str | None
     winning: dict[str, float] | None
     outcomes: NDArray[np.float32] = field(repr=False)
     plies: int = 0
@@ -395,6 +403,7 @@ def decisions_of(judge: Cubeful, boards: Boards, given: Sequence[CubeState]) -> 
                 best=scaled(values["best"]),
                 verdict=ruling,
                 reply=None if beaver is None else beaver.reply,
+                last_answer=None if beaver is None else beaver.last_answer,
                 winning=known if state.is_match else None,
                 outcomes=outcomes[i],
                 plies=judge.plies,

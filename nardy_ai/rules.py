@@ -98,6 +98,7 @@ class MatchOptions:
     cube: str = field(default="none", metadata={"help": "the doubling cube (куб удвоения, даве) and its growth"})
     jacoby: bool = field(default=False, metadata={"help": "mars and koks count single while the cube is unturned"})
     beavers: bool = field(default=False, metadata={"help": "the taker may double again at once and keep the cube"})
+    raccoons: bool = field(default=False, metadata={"help": "a beavered doubler may double once more at once"})
     crawford: bool = field(default=False, metadata={"help": "no doubling in the game after a side is one point away"})
     refuse: str = field(default="lose_stake", metadata={"help": "the price of refusing a double"})
     length: int = field(default=0, metadata={"help": "points to win the match; 0 is money play"})
@@ -110,9 +111,11 @@ class MatchOptions:
             raise RulesError("auto_doubles needs opening_tie = 'auto_double'; equal dice are thrown again otherwise")
         if self.opening_tie == "auto_double" and not self.auto_doubles:
             raise RulesError("opening_tie = 'auto_double' needs auto_doubles of 1 or more")
-        for option in ("jacoby", "beavers", "crawford"):
+        for option in ("jacoby", "beavers", "raccoons", "crawford"):
             if getattr(self, option) and self.cube == "none":
                 raise RulesError(f"{option} is a rule about the cube, but cube = 'none'")
+        if self.raccoons and not self.beavers:
+            raise RulesError("raccoons answer beavers; set beavers too")
 
 
 @dataclass(frozen=True)

@@ -117,18 +117,23 @@ class Twin:
         return f.mixed(self.x[{None: 0, 0: 1, 1: 2}[owner]], live, dead)
 
     def values(self) -> dict[str, float | None]:
-        """No double, double and take, double and pass, beaver, and best."""
+        """No double, double and take, double and pass, beaver, raccoon, and best."""
         f, state = self.f, self.state
         no_double, won = self.rolled(state.value, state.owner), self.utility(state.value)
         up = self.raised(state.value)
-        values = {"no_double": no_double, "double_take": None, "double_pass": won, "beaver": None, "best": no_double}
+        values = {"no_double": no_double, "double_take": None, "double_pass": won, "beaver": None, "raccoon": None}
+        values["best"] = no_double
         if state.crawford or up is None or all(self.useless(state.value)):
             return values
         values["double_take"] = answered = self.rolled(up, 1)
         higher = self.raised(up)
         if self.model.beavers and state.away is None and higher is not None:
             values["beaver"] = self.rolled(higher, 1)
-            answered = f.answered(answered, values["beaver"], self.utility(-up))
+            reply, again = f.replied(values["beaver"], self.utility(-up)), self.raised(higher)
+            if self.model.raccoons and again is not None:
+                values["raccoon"] = self.rolled(again, 1)
+                reply = f.raccooned(reply, values["raccoon"], self.utility(higher))
+            answered = f.answered(answered, reply)
         if state.owner != 1 and not self.useless(state.value)[0]:
             values["best"] = f.best(no_double, answered, won)
         return values

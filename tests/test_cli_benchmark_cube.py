@@ -61,7 +61,7 @@ def test_rules_without_a_cube_get_one_with_the_crawford_game(capsys):
         (("--games", 0), "expected 1 or more"),
         (("--match", -1), "expected 1 to"),
         (("--cube", "--cap", 0), "the largest stake is 0"),
-        (("--cube", "--exact"), "--exact and --decisions do not"),
+        (("--match", "3", "--exact"), "knows --cube alone"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(options, words, capsys):

@@ -76,7 +76,7 @@ def keys(value: object) -> set[str]:
 def test_every_documented_field_is_written_and_every_field_is_documented(capsys):
     section = PAGE.read_text(encoding="utf-8").partition("## JSON\n")[2]
     documented = set(re.findall(r"`(\w+)`", section)) - {"null"}
-    (money,) = answers(capsys, "start", "--beavers", "--plies", 0)
+    (money,) = answers(capsys, "start", "--raccoons", "--plies", 0)
     (match,) = answers(capsys, "start", "--match", 5, "--plies", 0)
     assert keys(money) | keys(match) == documented
 
@@ -154,6 +154,29 @@ def test_a_waiting_double_is_answered(capsys):
     assert "double, pass; a double waits: pass" in text
     beaver = printed(capsys, "cube", f"{OPENING}:0:0:3:0:10".replace(":00:", ":B:"))
     assert "a beaver waits: play on" in beaver
+
+
+def test_a_wrong_beaver_is_raccooned_where_that_is_allowed(capsys):
+    """34 of 36 rolls win: at the stake of the beaver 4 x 0.89, and 4 whole if the other side gives a raccoon up."""
+    last = "3:1 1:1 / 1:1"
+    (plain,), (raccoons,) = (answers(capsys, last, option) for option in ("--beavers", "--raccoons"))
+    assert (plain["action"], plain["beaver"], plain["reply_to_beaver"]) == ("double, pass", 3.555556, "play on")
+    assert plain["answer_to_raccoon"] is None
+    assert (raccoons["action"], raccoons["beaver"], raccoons["reply_to_beaver"]) == ("double, pass", 4, "raccoon")
+    assert raccoons["answer_to_raccoon"] == "drop"
+    assert (raccoons["state"]["beavers"], raccoons["state"]["raccoons"]) == (True, True)
+
+
+def test_a_waiting_raccoon_is_answered(capsys):
+    """Who has an even game, or nearly, plays on; a position that says so needs no option."""
+    text = printed(capsys, "cube", f"{OPENING}:0:0:3:0:10".replace(":00:", ":R:"))
+    assert "a raccoon waits: play on" in text
+    assert "beavers, raccoons" in text
+
+
+def test_raccoons_need_beavers(capsys):
+    assert main(["cube", "start", "--raccoons", "--no-beavers"]) == 2
+    assert "raccoons answer beavers" in capsys.readouterr().err
 
 
 def test_windows_of_single_results_are_the_known_ones(capsys):

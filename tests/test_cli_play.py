@@ -375,7 +375,7 @@ def test_unfinished_match_is_exported_on_the_way_and_at_the_end(monkeypatch, cap
 
 
 @pytest.mark.parametrize("stake", [1, 2])
-def test_automatic_doubles_and_beavers_are_exported(stake):
+def test_automatic_doubles_beavers_and_raccoons_are_exported(stake):
     """Seeds whose opening has no tie and one."""
     setup = Setup(find_preset("short-money").rules, find_preset("short-money").match, 0)
     seed = next(seed for seed in range(100) if begin(replace(setup, seed=seed)).state.stake == stake)
@@ -384,6 +384,14 @@ def test_automatic_doubles_and_beavers_are_exported(stake):
     session = act(session, respond(session, bot))
     doubler = session.state.on_roll
     session = act(act(session, Action(doubler, "double")), Action(1 - doubler, "beaver"))
+    raccooned = begin(replace(session.setup, options=replace(session.setup.options, raccoons=True)))
+    for action in session.actions:
+        raccooned = act(raccooned, action)
+    raccooned = act(act(raccooned, Action(doubler, "raccoon")), Action(1 - doubler, "drop"))
+    text = write_mat(match_record(raccooned))
+    assert f"Raccoons => {8 * stake}" in text
+    (game,) = replay_match(match_record(raccooned), setup.rules)
+    assert (game.faults, game.winner, game.points) == ((), doubler, 4 * stake)
     for answer in ("take", "drop"):
         ended = act(session, Action(doubler, answer))
         text = write_mat(match_record(ended))

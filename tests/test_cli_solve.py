@@ -149,7 +149,7 @@ def test_the_exact_bot_plays_matches(rules_file, capsys):
     ("argv", "reason"),
     [
         (["--rules", "short"], "up to 3 checkers"),
-        (["--rules", "hyper", "--decisions", "file"], "two benchmarks"),
+        (["--rules", "hyper", "--decisions", "file"], "different benchmarks"),
     ],
 )
 def test_exact_is_refused_where_there_is_no_solution(argv, reason, capsys):

@@ -1,6 +1,8 @@
 """Cubeful equity by formula: against the documentation's lines, known limits, and what the cube must never do."""
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import cube_formulas
@@ -8,7 +10,8 @@ import numpy as np
 import pytest
 from cube_formulas import Twin, formulas
 
-from nardy_ai.cube.equity import CubeModel, efficiencies, match_table
+from nardy_ai.cube.efficiency import SHIPPED, efficiencies
+from nardy_ai.cube.equity import CubeModel, match_table
 from nardy_ai.cube.kernels import OVER
 from nardy_ai.cube.met import BACKGAMMON_ENDS, computed_table
 from nardy_ai.cube.state import CubeState, CubeStates
@@ -18,9 +21,10 @@ from nardy_ai.outcomes import class_points, equities
 from nardy_ai.rules import find_rules, start_boards
 
 SHORT, DAVE, LEFT = find_rules("short"), find_rules("short-dave"), find_rules("long-left")
+HYPER = find_rules("hyper")
 CUT_OFF = 1e-4
 """Where a ladder of 64 stakes is cut off from another place, wins of 45 points differ by so much."""
-NAMES = ("no_double", "double_take", "double_pass", "beaver", "best")
+NAMES = ("no_double", "double_take", "double_pass", "beaver", "raccoon", "best")
 
 
 def single(*wins: float) -> np.ndarray:
@@ -42,9 +46,10 @@ def random_state(rng: np.random.Generator, *, match: bool, growth: str) -> CubeS
     crawford = match and min(away) == 1 and rng.random() < 0.3
     owner = None if crawford else (None, 0, 1)[rng.integers(3)]
     cap = (None, 1, 4, 64)[rng.integers(4)]
+    beavers = bool(rng.integers(2))
     return CubeState(
-        stake, owner, away, crawford, jacoby=bool(rng.integers(2)), beavers=bool(rng.integers(2)), growth=growth,
-        cap=cap,
+        stake, owner, away, crawford, jacoby=bool(rng.integers(2)), beavers=beavers,
+        raccoons=beavers and bool(rng.integers(2)), growth=growth, cap=cap,
     )  # fmt: skip
 
 
@@ -98,7 +103,7 @@ def test_computed_match_equity_is_that_of_the_documentation():
     model = CubeModel(SHORT, table=table)
     for away in ((2, 5), (4, 4), (6, 3)):
         both = [
-            Twin(model, CubeState(away=scores), BACKGAMMON_ENDS, np.full(3, 0.68)).values()["best"]
+            Twin(model, CubeState(away=scores), BACKGAMMON_ENDS, np.array(SHIPPED.contact)).values()["best"]
             for scores in (away, away[::-1])
         ]
         assert 2 * table.chance(*away) - 1 == pytest.approx(formulas().cell(*both), abs=1e-6)
@@ -200,6 +205,33 @@ def test_beavers_bring_twice_the_loss_but_the_doubler_may_drop():
     assert worth.double_take == pytest.approx([-0.2, -1.92], abs=1e-5)
 
 
+def test_raccoons_change_no_value_where_stakes_double_without_end():
+    """A right beaver is one to a double that loses, which no raccoon makes better; a wrong one is never made."""
+    state = CubeState(jacoby=False, beavers=True)
+    chances = random_chances(SHORT, 400, np.random.default_rng(5))
+    with_them, without = (
+        CubeModel.of(replace(state, raccoons=raccoons), SHORT).worth_at(
+            chances, np.full((400, 3), 0.6), CubeStates.of(state, 400)
+        )
+        for raccoons in (True, False)
+    )
+    assert with_them.best.tolist() == without.best.tolist()
+    assert np.isnan(without.raccoon).all()
+    assert with_them.raccoon == pytest.approx(2 * with_them.beaver)
+
+
+def test_a_raccoon_below_the_cap_can_be_right():
+    """Stakes 1, 2, 3, 4 and no more: whoever is doubled to 3 by a beaver is doubled to a dead cube at 4."""
+    state = CubeState(jacoby=False, beavers=True, growth="arithmetic", cap=4)
+    chances = single(0.5)
+    worths = [
+        CubeModel.of(replace(state, raccoons=raccoons), SHORT).worth_at(chances, np.ones((1, 3)), CubeStates.of(state))
+        for raccoons in (True, False)
+    ]
+    assert worths[0].raccoon[0] == pytest.approx(0)  # a dead cube, an even game
+    assert worths[0].beaver[0] < 0
+
+
 def test_finished_games_are_worth_what_they_pay():
     state = CubeState(4, 0, jacoby=False)
     worth = CubeModel.of(state, SHORT).worth_at(
@@ -299,7 +331,7 @@ def test_efficiency_is_lower_at_the_end_of_a_race_and_for_who_lags():
     boards[1, :, 6], boards[2:, :, 1] = 15, 1
     boards[2:, :, 0] = 14
     found = efficiencies(boards, single(0.7, 0.7, 0.7, 0.2), SHORT)
-    assert found[0].tolist() == [0.68, 0.68, 0.68]
+    assert found[0].tolist() == list(SHIPPED.contact)
     assert (found[2, :2] < found[1, :2]).all()
     assert found[3, 1] < found[2, 1]  # my cube, while I lag
     assert found[2, 2] < found[3, 2]  # his cube, while he lags
@@ -311,7 +343,7 @@ def test_efficiency_in_a_short_race_is_that_of_the_documentation(win):
     board = np.zeros((1, 2, 26), dtype=np.int8)
     board[:, :, 0], board[:, :, 6] = 14, 1
     f = formulas()
-    expected = [f.lagging_centre(0.50, win), f.lagging_owner(0.48, win), f.lagging_owner(0.75, 1 - win)]
+    expected = [f.lagging_centre(0.58, win), f.lagging_owner(0.38, win), f.lagging_owner(0.48, 1 - win)]
     assert efficiencies(board, single(win), SHORT)[0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -328,3 +360,47 @@ def test_states_must_fit_the_model():
         money.worth_at(chances, x, CubeStates.of(CubeState(), 2))
     with pytest.raises(CubeError, match=re.escape("expected [1, 6] and [1, 3]")):
         money.worth_at(chances, np.full(3, 0.5), CubeStates.of(CubeState()))
+
+
+def few_tables() -> list[list[list[float]]]:
+    """The tables of few checkers in docs/cube.md: centre, own, the other's; each with its head and its first column."""
+    section = cube_formulas.PAGE.read_text("utf-8").partition("**Few checkers in contact**")[2].partition("How they")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    heads = [i for i, row in enumerate(rows) if row[0] == "chance to win"]
+    tables = [rows[i:j] for i, j in zip(heads, [*heads[1:], len(rows)], strict=True)]
+    return [[[0.0, *map(float, rows[0][1:])], *([float(x) for x in row] for row in rows[2:])] for rows in tables]
+
+
+def test_efficiency_of_few_checkers_in_contact_is_that_of_the_documentation():
+    """At the numbers of the tables, and half way between two of them. Row 1 has one checker, behind row 0's."""
+    for owner, ((_, *lengths), *rows) in enumerate(few_tables()):
+        for near, far in pairwise(range(len(lengths))):
+            for low, high in pairwise(rows):
+                for column, share in ((near, 0.0), (far, 0.0), (near, 0.5)):
+                    pips = lengths[near] if column == near else lengths[far]
+                    board = contact_of_pips(int(pips))
+                    win = low[0] + share * (high[0] - low[0])
+                    expected = low[1 + column] + share * (high[1 + column] - low[1 + column])
+                    assert efficiencies(board, single(win), HYPER)[0, owner] == pytest.approx(expected, abs=1e-6)
+
+
+def contact_of_pips(pips: int) -> np.ndarray:
+    """Three checkers in contact with three; the side with fewer pips has so many, the other 60 or more."""
+    board = np.zeros((1, 2, 26), dtype=np.int8)
+    left, points = pips, []
+    for checkers in (3, 2, 1):
+        points.append(min(24, left - checkers + 1))
+        left -= points[-1]
+    assert left == 0
+    for point in points:
+        board[0, 0, point] += 1
+    board[0, 1, 25] = 3
+    return board
+
+
+def test_more_checkers_in_contact_have_one_efficiency():
+    board = np.zeros((1, 2, 26), dtype=np.int8)
+    board[0, :, 0], board[0, :, 24], board[0, :, 23] = 11, 3, 1
+    assert efficiencies(board, single(0.3), SHORT)[0].tolist() == list(SHIPPED.contact)
+    board[0, :, 0], board[0, :, 24] = 12, 2
+    assert efficiencies(board, single(0.3), SHORT)[0].tolist() != list(SHIPPED.contact)

@@ -15,7 +15,7 @@ from nardy_ai.cli.main import main
 from nardy_ai.cube.equity import CubeModel, match_table
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.cube_games import CubeGames, play_cube_games
-from nardy_ai.cube_policies import BEAVER, PASS, TAKE
+from nardy_ai.cube_policies import BEAVER, PASS, PLAY_ON, TAKE
 from nardy_ai.cubeful import Cubeful
 from nardy_ai.errors import CubeError
 from nardy_ai.exact.bearoff import bearoff_tables
@@ -53,8 +53,11 @@ class Solved:
         taken = 2 * self.solution.values(boards).no_double[:, 2]
         return np.where(taken > 1, PASS, np.where(taken < 0, BEAVER, TAKE))
 
-    def drops(self, boards, states):
-        return np.zeros(len(boards), dtype=bool)
+    def replies(self, boards, states):
+        return np.full(len(boards), PLAY_ON)
+
+    def last_answers(self, boards, states):
+        return np.full(len(boards), PLAY_ON)
 
 
 def chi_square(

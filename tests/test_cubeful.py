@@ -17,7 +17,7 @@ from nardy_ai.dice import ROLLS
 from nardy_ai.errors import BotError, CubeError
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.settle import evaluator_play_values
-from nardy_ai.exact.bearoff import _two_sided_sides, bearoff_tables, exact_at
+from nardy_ai.exact.bearoff import bearoff_tables, exact_at, random_bearoffs
 from nardy_ai.exact.solve import few_checkers, solve, solve_cube
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.rules import find_rules
@@ -44,10 +44,7 @@ class Tables:
 
 def two_sided(n: int, seed: int) -> np.ndarray:
     """Bear-offs of up to six checkers a side, every pair of sides equally likely."""
-    rows = _two_sided_sides().rows.copy()
-    rows[:, 0] += 9
-    picked = np.random.default_rng(seed).integers(1, len(rows), (n, 2))
-    return np.ascontiguousarray(rows[picked]).astype(np.int8)
+    return random_bearoffs(SHORT, n=n, seed=seed)
 
 
 LAST_ROLLS = {  # own checkers on these points, the other side on its ace point: rolls of 36 that bear both off

@@ -11,7 +11,7 @@ from nardy_ai.boards import OFF, finished
 from nardy_ai.cube.decision import BeaverWorth, verdict
 from nardy_ai.cube.equity import CubeModel, CubeWorth
 from nardy_ai.cube.state import CubeState, CubeStates, first_state
-from nardy_ai.cube_policies import BEAVER, PASS, TAKE, actions_of, cube_player
+from nardy_ai.cube_policies import BEAVER, DROP, PASS, PLAY_ON, RACCOON, TAKE, actions_of, cube_player
 from nardy_ai.cubeful import cubeful_of, decisions_of
 from nardy_ai.dice import dice_at, opening_at, opening_dice_at, opening_ties_at, starters_at
 from nardy_ai.errors import BotError, CubeError, NardyError
@@ -44,12 +44,13 @@ def hyper_report(options: MatchOptions = MATCH, **changes) -> MatchReport:
 
 @dataclass
 class Scripted:
-    """Doubles always or never, answers and drops as it is told, and remembers the states in which it was asked."""
+    """Doubles always or never, answers and replies as it is told, and remembers the states in which it was asked."""
 
     rules: RuleSet
     double: bool = False
     answer: int = TAKE
-    drop: bool = False
+    reply: int = PLAY_ON
+    last: int = PLAY_ON
     name: str = "scripted"
     asked: list[CubeStates] = field(default_factory=list)
 
@@ -63,8 +64,11 @@ class Scripted:
     def answers(self, boards, states):
         return np.full(len(boards), self.answer)
 
-    def drops(self, boards, states):
-        return np.full(len(boards), self.drop)
+    def replies(self, boards, states):
+        return np.full(len(boards), self.reply)
+
+    def last_answers(self, boards, states):
+        return np.full(len(boards), self.last)
 
 
 # Null controls
@@ -176,9 +180,50 @@ def test_beaver_raises_the_stake_twice():
 
 def test_dropping_a_beaver_costs_the_doubled_stake():
     saved = wins_at_once(40, 2).mean()
-    report = by_hand(Scripted(THREE_ACES, double=True, drop=True), Scripted(THREE_ACES, answer=BEAVER))
+    report = by_hand(Scripted(THREE_ACES, double=True, reply=DROP), Scripted(THREE_ACES, answer=BEAVER))
 
     assert report.points == pytest.approx((-saved - 2 * (1 - saved) - 2) / 2)
+
+
+RACCOONS = MatchOptions(cube="geometric", beavers=True, raccoons=True)
+
+
+def test_raccoon_raises_the_stake_three_times():
+    saved = wins_at_once(40, 2).mean()
+    report = by_hand(Scripted(THREE_ACES, double=True, reply=RACCOON), Scripted(THREE_ACES, answer=BEAVER), RACCOONS)
+
+    assert report.points == pytest.approx((-saved + 8 * (1 - saved) + 8 * saved - 8 * (1 - saved)) / 2)
+    assert report.first_cube.raccooned == 1
+
+
+def test_dropping_a_raccoon_costs_the_stake_of_the_beaver():
+    saved = wins_at_once(40, 2).mean()
+    report = by_hand(
+        Scripted(THREE_ACES, double=True, reply=RACCOON), Scripted(THREE_ACES, answer=BEAVER, last=DROP), RACCOONS
+    )
+
+    assert report.points == pytest.approx((-saved + 4 * (1 - saved) + 4) / 2)
+
+
+def test_raccoon_counts_as_playing_on_where_there_is_none():
+    doubler = Scripted(THREE_ACES, double=True, reply=RACCOON)
+
+    found = by_hand(doubler, Scripted(THREE_ACES, answer=BEAVER), pairs=3)
+
+    assert found == by_hand(Scripted(THREE_ACES, double=True), Scripted(THREE_ACES, answer=BEAVER), pairs=3)
+    assert found.first_cube.raccooned == 0
+
+
+def test_a_wrong_beaver_is_raccooned():
+    """34 of 36 rolls win the doubler the game: the other side gives the beavered stake up rather than lose more."""
+    state = CubeState(beavers=True, raccoons=True)
+    boards, states = start_boards(HYPER, 1), CubeStates.of(state)
+    boards[0] = 0
+    boards[0, 0, [0, 1, 3]] = 1
+    boards[0, 1, [0, 1]] = 2, 1
+    player = cube_player(NET, "cubeful", state)
+    assert player.replies(boards, states).tolist() == [RACCOON]
+    assert player.last_answers(boards, states).tolist() == [DROP]
 
 
 @pytest.mark.parametrize(
@@ -361,8 +406,8 @@ def test_matches_are_those_played_one_by_one():
 # What is right
 
 
-@pytest.mark.parametrize("beavers", [False, True])
-def test_actions_are_those_of_the_verdict(beavers: bool):
+@pytest.mark.parametrize(("beavers", "raccoons"), [(False, False), (True, False), (True, True)])
+def test_actions_are_those_of_the_verdict(beavers: bool, raccoons: bool):
     rng = np.random.default_rng(1)
     n = 3000
     grid = np.round(rng.uniform(-2.5, 2.5, (3, n)) * 2) / 2  # many equal ones
@@ -370,21 +415,22 @@ def test_actions_are_those_of_the_verdict(beavers: bool):
     beaver = np.where((taken < 0) & beavers, beaver, np.nan)
     taken[rng.random(n) < 0.1] = np.nan
     beaver[np.isnan(taken)] = np.nan
+    raccoon = np.where(np.isnan(beaver) | ~raccoons, np.nan, np.round(rng.uniform(-4, 6, n)))
     states = CubeStates.of(CubeState(), n)
     best = np.full(n, np.nan)
 
-    found = actions_of(CubeWorth(no_double, taken, np.ones(n), beaver, best), CubeModel(HYPER, beavers=beavers), states)
+    worths = CubeWorth(no_double, taken, np.ones(n), beaver, raccoon, best)
+    found = actions_of(worths, CubeModel(HYPER, beavers=beavers, raccoons=raccoons), states)
 
     words = {"pass": PASS, "take": TAKE, "beaver": BEAVER}
     for i in range(n):
-        worth = None if np.isnan(beaver[i]) else BeaverWorth(float(beaver[i]), -2.0)
+        higher = () if np.isnan(raccoon[i]) else (float(raccoon[i]), 4.0)
+        worth = None if np.isnan(beaver[i]) else BeaverWorth(float(beaver[i]), -2.0, *higher)
         take = None if np.isnan(taken[i]) else float(taken[i])
         wanted = verdict(float(no_double[i]), take, 1.0, beaver=worth)
         assert found.double[i] == wanted.double
         if wanted.answer is not None:
             assert found.answer[i] == words[wanted.answer]
-        if worth is not None:
-            assert found.drop[i] == (worth.reply == "drop")
 
 
 def test_fixed_policy_goes_by_the_chance_to_win():

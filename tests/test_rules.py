@@ -159,6 +159,7 @@ def test_contradictory_rules_are_refused_with_the_reason(base: RuleSet, changes:
     [
         ({"jacoby": True}, "jacoby is a rule about the cube"),
         ({"beavers": True}, "beavers is a rule about the cube"),
+        ({"cube": "geometric", "raccoons": True}, "raccoons answer beavers"),
         ({"crawford": True}, "crawford is a rule about the cube"),
         ({"auto_doubles": 1}, "auto_doubles needs opening_tie"),
         ({"opening_tie": "auto_double"}, "needs auto_doubles of 1 or more"),

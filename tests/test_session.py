@@ -204,6 +204,19 @@ def test_beaver_doubles_again_and_keeps_the_cube():
     assert (dropped.winner, dropped.points) == (1 - doubler, 4)
 
 
+def test_raccoon_raises_once_more_and_the_cube_stays():
+    session = with_board(session_of("short-money", raccoons=True), "start", stake=2)
+    doubler = session.state.on_roll
+    session = do(session, "double", "beaver")
+    assert allowed(session, doubler) == ("take", "raccoon", "drop")
+    session = do(session, "raccoon")
+    assert allowed(session, 1 - doubler) == ("take", "drop")
+    taken = do(session, "take").state
+    assert (taken.stake, taken.owner, taken.to_act) == (16, 1 - doubler, doubler)
+    (dropped,) = do(session, "drop").state.results
+    assert (dropped.winner, dropped.points) == (doubler, 8)
+
+
 @pytest.mark.parametrize(("options", "can"), [({"length": 0}, True), ({"length": 5, "jacoby": True}, False)])
 def test_beavers_are_for_money(options, can):
     session = do(with_board(session_of("short-money", **options), "start"), "double")

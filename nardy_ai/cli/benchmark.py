@@ -15,7 +15,8 @@ from nardy_ai import __version__
 from nardy_ai.bots import SOLVED, best_afterstates, is_trained, load_bot
 from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.cube_matches import add_match_arguments, play_with_cube, wants_cube
+from nardy_ai.cli.cube_matches import add_match_arguments, only_cube, play_with_cube, wants_cube
+from nardy_ai.cli.exact_cubes import judge_bearoffs, judge_cubes
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.solve import solved
@@ -61,7 +62,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="measure the bots by the exact solution of the game, which is found first, and do not play",
+        help=(
+            "measure the bots by the exact solution of the game, which is found first, and do not play; with --cube"
+            " their decisions about the cube"
+        ),
+    )
+    parser.add_argument(
+        "--bearoffs",
+        choices=("reached", "drawn"),
+        help=(
+            "measure decisions about the cube by the bear-off tables, in bear-offs that the first bot's games come to"
+            " or that are drawn at random, and do not play"
+        ),
     )
     add_match_arguments(parser)
     add_rules_argument(parser, default_text="those of the first trained bot, else short")
@@ -86,12 +98,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play, or let the bots choose, and print how they did."""
-    if args.exact and args.decisions is not None:
-        raise NardyError("--exact and --decisions NAME are two benchmarks; give one of them")
-    if args.decisions is None and not args.exact and len(args.bots) < 2:
+    if args.exact + (args.decisions is not None) + (args.bearoffs is not None) > 1:
+        raise NardyError("--exact, --bearoffs and --decisions NAME are different benchmarks; give one of them")
+    measured = args.exact or args.decisions is not None or args.bearoffs is not None
+    if not measured and len(args.bots) < 2:
         raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions NAME or --exact")
-    if wants_cube(args) and (args.exact or args.decisions is not None):
-        raise NardyError("--cube, --match, --games, --policy and --cap play; --exact and --decisions do not")
+    if measured and wants_cube(args) and not (args.exact and only_cube(args)):
+        raise NardyError(
+            "--cube, --match, --games, --policy and --cap play; --bearoffs and --decisions do not, and --exact knows"
+            " --cube alone"
+        )
     if args.pairs < 1 or args.workers < 1:
         raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
     with compile_notice():
@@ -101,7 +117,9 @@ def run(args: argparse.Namespace) -> int:
             exact = ExactBot(solved(rules, workers=args.workers, quiet=args.quiet))
         bots = [exact if exact is not None and name in SOLVED else load_bot(name, rules) for name in args.bots]
         if args.exact and exact is not None:
-            return _judge(args, bots, exact, match)
+            return (judge_cubes if args.cube else _judge)(args, bots, exact, match)
+        if args.bearoffs is not None:
+            return judge_bearoffs(args, bots, rules, match)
         if args.decisions is not None:
             path = find_decisions_file(args.decisions, rules)
             decide = _decide_cubes if holds_cube_decisions(path) else _decide

@@ -292,6 +292,8 @@ def _verdict_text(answer: Answer) -> str:
         return tr("{action}; a double waits: {answer}", action=action, answer=action_text(decision.verdict.answer))
     if offer == "beaver" and decision.reply is not None:
         return tr("{action}; a beaver waits: {answer}", action=action, answer=action_text(decision.reply))
+    if offer == "raccoon" and decision.last_answer is not None:
+        return tr("{action}; a raccoon waits: {answer}", action=action, answer=action_text(decision.last_answer))
     return action
 
 
@@ -350,6 +352,7 @@ def _data(answer: Answer, bot: Bot) -> dict[str, object]:
         "too_good": ruling.too_good,
         "answer": ruling.answer,
         "reply_to_beaver": decision.reply,
+        "answer_to_raccoon": decision.last_answer,
         "no_double": rounded(decision.no_double),
         "double_take": _or_null(decision.double_take),
         "double_pass": rounded(decision.double_pass),

@@ -54,6 +54,11 @@ def wants_cube(args: argparse.Namespace) -> bool:
     return any(getattr(args, name) is not None for name in ("cube", "match", "games", "policy", "cap"))
 
 
+def only_cube(args: argparse.Namespace) -> bool:
+    """Whether none of them was given but `--cube` or `--no-cube`."""
+    return all(getattr(args, name) is None for name in ("match", "games", "policy", "cap"))
+
+
 def play_with_cube(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
     """Play and print how the bots did."""
     options = _options(args, match)
@@ -99,7 +104,7 @@ def _options(args: argparse.Namespace, match: MatchOptions) -> MatchOptions:
         )
     options = replace(match, length=length)
     if args.cube is False:
-        return replace(options, cube="none", jacoby=False, beavers=False, crawford=False)
+        return replace(options, cube="none", jacoby=False, beavers=False, raccoons=False, crawford=False)
     return replace(options, cube=GROWTHS[0], crawford=True) if options.cube == "none" else options
 
 
@@ -126,7 +131,8 @@ def _settings(args: argparse.Namespace, rules: RuleSet, options: MatchOptions, c
         parts.append("no cube")
     else:
         parts.append(f"cube {options.cube} up to {cap}")
-        money = [("Jacoby", options.jacoby), ("beavers", options.beavers), ("automatic doubles", options.auto_doubles)]
+        money = [("Jacoby", options.jacoby), ("beavers", options.beavers), ("raccoons", options.raccoons)]
+        money += [("automatic doubles", options.auto_doubles > 0)]
         parts += [word for word, on in ([("Crawford", options.crawford)] if options.length else money) if on]
     return ", ".join([*parts, "duplicate dice, seats swapped"])
 
@@ -172,12 +178,13 @@ def _print(
                 f"{use.doubles:7.3f}",
                 f"{100 * use.taken:5.1f} %",
                 f"{100 * use.beavered:5.1f} %",
+                f"{100 * use.raccooned:5.1f} %",
                 f"{one.stake:5.2f}",
             ]
             for one in reports
             for name, use in ((one.first, one.first_cube), (one.second, one.second_cube))
         ]
-        print_table(cubes, header=["bots", "doubler", "doubles", "taken", "beavered", "mean stake"])
+        print_table(cubes, header=["bots", "doubler", "doubles", "taken", "beavered", "raccooned", "mean stake"])
     for one in reports:
         if one.cut:
             print(f"{one.first} - {one.second}: {one.cut} sessions ended with a game that never did")

@@ -14,7 +14,7 @@ from nardy_ai.notation import Position, format_of
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets
 
 _OWNERS = {"own": 0, "other": 1, "centre": None}
-_STATE_ARGUMENTS = ("match", "crawford", "stake", "owner", "jacoby", "beavers", "growth", "cap", "met")
+_STATE_ARGUMENTS = ("match", "crawford", "stake", "owner", "jacoby", "beavers", "raccoons", "growth", "cap", "met")
 
 
 def add_state_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,9 @@ def add_state_arguments(parser: argparse.ArgumentParser) -> None:
         "--jacoby", action=argparse.BooleanOptionalAction, help="money: results count single while the cube is unturned"
     )
     group.add_argument("--beavers", action=argparse.BooleanOptionalAction, help="money: beavers are allowed")
+    group.add_argument(
+        "--raccoons", action=argparse.BooleanOptionalAction, help="money: raccoons are allowed, and beavers with them"
+    )
     group.add_argument("--growth", choices=GROWTHS, help="stakes 1, 2, 4, 8, ... or 1, 2, 3, 4, ...")
     group.add_argument("--cap", metavar="N", help="the largest stake, such as 64, or none")
     group.add_argument("--met", metavar="FILE", help="match equities from a file of GNU Backgammon's form")
@@ -63,7 +66,9 @@ def read_state(args: argparse.Namespace, given: Given, options: MatchOptions) ->
     growth = args.growth or (GROWTHS[0] if options.cube == "none" else options.cube)
     state = state_of_position(given.position, growth=growth)
     if format_of(given.text) == "text" and not state.is_match:
-        state = replace(state, jacoby=state.jacoby or options.jacoby, beavers=state.beavers or options.beavers)
+        beavers = state.beavers or options.beavers
+        raccoons = state.raccoons or options.raccoons
+        state = replace(state, jacoby=state.jacoby or options.jacoby, beavers=beavers, raccoons=raccoons)
     changes: dict[str, object] = {}
     if args.match is not None:
         changes |= _match_of(args.match)
@@ -73,9 +78,13 @@ def read_state(args: argparse.Namespace, given: Given, options: MatchOptions) ->
         changes["owner"] = _OWNERS[args.owner]
     if args.cap is not None:
         changes["cap"] = _cap_of(args.cap)
-    for name in ("crawford", "jacoby", "beavers"):
+    for name in ("crawford", "jacoby", "beavers", "raccoons"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
+    if args.raccoons and args.beavers is None:
+        changes["beavers"] = True
+    if args.beavers is False and args.raccoons is None:
+        changes["raccoons"] = False
     return replace(state, **changes)  # type: ignore[arg-type]
 
 
@@ -88,7 +97,8 @@ def state_text(state: CubeState, *, met: str | None = None) -> str:
     }
     words = [owned[state.owner]]
     if state.away is None:
-        words += [name for name, on in ((tr("Jacoby"), state.jacoby), (tr("beavers"), state.beavers)) if on]
+        rules = (tr("Jacoby"), state.jacoby), (tr("beavers"), state.beavers), (tr("raccoons"), state.raccoons)
+        words += [name for name, on in rules if on]
         words.insert(0, tr("money"))
     else:
         mine, his = state.away
@@ -115,6 +125,7 @@ def state_data(state: CubeState) -> dict[str, object]:
         "crawford": state.crawford,
         "jacoby": state.jacoby and not state.is_match,
         "beavers": state.beavers and not state.is_match,
+        "raccoons": state.raccoons and not state.is_match,
         "growth": state.growth,
         "cap": state.cap,
     }

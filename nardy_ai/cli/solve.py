@@ -93,16 +93,21 @@ def solved(rules: RuleSet, *, workers: int = WORKERS, quiet: bool = False) -> So
         return load_solution(rules, workers=workers, progress=progress, note=None if quiet else _say)
 
 
-def _cube_solved(args: argparse.Namespace, rules: RuleSet, match: MatchOptions) -> CubeSolution:
+def solved_with_cube(
+    rules: RuleSet, *, jacoby: bool, beavers: bool, workers: int = WORKERS, quiet: bool = False
+) -> CubeSolution:
     """The solution with the cube from the cache, or found under a progress bar. Raises RulesError."""
     check_solvable(rules)
+    note = None if quiet else _say
+    with _bar(quiet=quiet) as progress:
+        return load_cube_solution(rules, jacoby=jacoby, beavers=beavers, workers=workers, progress=progress, note=note)
+
+
+def _cube_solved(args: argparse.Namespace, rules: RuleSet, match: MatchOptions) -> CubeSolution:
+    """The solution by the arguments, else by the match options."""
     jacoby = match.jacoby if args.jacoby is None else args.jacoby
     beavers = match.beavers if args.beavers is None else args.beavers
-    note = None if args.quiet else _say
-    with _bar(quiet=args.quiet) as progress:
-        return load_cube_solution(
-            rules, jacoby=jacoby, beavers=beavers, workers=args.workers, progress=progress, note=note
-        )
+    return solved_with_cube(rules, jacoby=jacoby, beavers=beavers, workers=args.workers, quiet=args.quiet)
 
 
 @contextmanager

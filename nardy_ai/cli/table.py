@@ -35,6 +35,7 @@ from nardy_ai.play.session import (
     allowed,
     is_over,
     loss_names,
+    offered_stake,
     position,
     raised_stake,
     to_dict,
@@ -44,7 +45,7 @@ from nardy_ai.play.session_record import match_record
 from nardy_ai.records import save_record
 
 YOU, BOT = 0, 1
-ACTIONS = {"roll", "double", "take", "drop", "beaver"}
+ACTIONS = {"roll", "double", "take", "drop", "beaver", "raccoon"}
 HINTS = 5
 OPTIONS_SHOWN = 8
 
@@ -54,6 +55,7 @@ COMMANDS = {
     "take": marked("take a double"),
     "drop": marked("refuse a double and lose the stake"),
     "beaver": marked("take a double, double again and keep the cube"),
+    "raccoon": marked("answer a beaver by doubling once more; the cube stays with the other side"),
     "hint": marked("the best plays, or the chances before the roll; hint 10 lists ten"),
     "best": marked("play what the adviser would"),
     "undo": marked("take back your last decision, before you roll again; or the moves typed so far"),
@@ -73,6 +75,7 @@ _RUSSIAN_NAMES = {
     "take": "взять",
     "drop": "отказ",
     "beaver": "бивер",
+    "raccoon": "ракун",
     "hint": "совет",
     "best": "лучший",
     "undo": "назад",
@@ -185,8 +188,11 @@ def _bot_acts(table: Table) -> None:
     elif action.kind == "double":
         print(tr("{bot} doubles to {stake}", bot=name, stake=raised_stake(session.setup, state.stake)))
     elif action.kind == "beaver":
-        stake = raised_stake(session.setup, raised_stake(session.setup, state.stake))
+        stake = offered_stake(session.setup, table.session.state)
         print(tr("{bot} takes and doubles again to {stake}", bot=name, stake=stake))
+    elif action.kind == "raccoon":
+        stake = offered_stake(session.setup, table.session.state)
+        print(tr("{bot} doubles once more, to {stake}; the cube stays yours", bot=name, stake=stake))
     elif action.kind == "take":
         print(tr("{bot} takes; the stake is {stake}", bot=name, stake=table.session.state.stake))
     elif action.kind == "decline":
@@ -282,6 +288,8 @@ def _decide(table: Table, kind: str) -> None:
         print(tr("you take"))
     elif kind == "beaver":
         print(tr("you beaver"))
+    elif kind == "raccoon":
+        print(tr("you raccoon"))
 
 
 def _command(line: str, can: Sequence[str]) -> tuple[str | None, str]:
@@ -455,7 +463,7 @@ def _answer(table: Table) -> Answer:
 def _loss_by_cube(table: Table, kind: str) -> tuple[float, str]:
     """What a cube action loses, per cube, by the adviser, and the right action in words."""
     session, bot = table.session, table.adviser
-    offered = session.state.offer == "beaver" or not {"double", "take"}.intersection(allowed(session, YOU))
+    offered = session.state.offer in ("beaver", "raccoon") or not {"double", "take"}.intersection(allowed(session, YOU))
     if offered or not judges_cubes(session, bot):
         return 0.0, ""
     verdict = cube_decision(bot, session.state.board, cube_state(session)).verdict

@@ -46,7 +46,7 @@ def action_text(action: str) -> str:
 class BeaverWorth:
     """What a beaver leads to: row 0 plays on, drops, or raccoons, after which the other plays on or drops.
 
-    raccoon, raccoon_dropped: None where the stake cannot rise so far.
+    raccoon, raccoon_dropped: None where no raccoon is allowed, or the stake cannot rise so far.
     """
 
     played: float
@@ -67,6 +67,13 @@ class BeaverWorth:
         """The best of `replies`: `play on`, `drop` or `raccoon`; of equals the first."""
         best = max(self.replies.values())
         return next(name for name, worth in self.replies.items() if worth >= best - EQUAL)
+
+    @property
+    def last_answer(self) -> str | None:
+        """What row 1 does with a raccoon: `play on` or `drop`; of equals the first. None where there is none."""
+        if self.raccoon is None or self.raccoon_dropped is None:
+            return None
+        return "play on" if self.raccoon <= self.raccoon_dropped + EQUAL else "drop"
 
     @property
     def worth(self) -> float:

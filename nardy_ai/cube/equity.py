@@ -11,39 +11,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_ai.boards import Boards, finished, is_race, pip_counts
+from nardy_ai.boards import Boards
 from nardy_ai.cube import kernels
-from nardy_ai.cube.kernels import BEAVER, BEST, COLUMNS, DOUBLE_PASS, DOUBLE_TAKE, NO_DOUBLE, CubeNumbers
+from nardy_ai.cube.efficiency import SHIPPED, Efficiencies, efficiencies
+from nardy_ai.cube.kernels import BEAVER, BEST, COLUMNS, DOUBLE_PASS, DOUBLE_TAKE, NO_DOUBLE, RACCOON, CubeNumbers
 from nardy_ai.cube.met import BACKGAMMON_ENDS, MatchTable, computed_table, extended_table, shipped_table
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.errors import CubeError
 from nardy_ai.outcomes import Outcomes, class_points, final_outcomes
 from nardy_ai.rules import RuleSet
 
-__all__ = ["CubeModel", "CubeWorth", "efficiencies", "has_shipped_table", "match_table", "swapped_utilities"]
-
-CONTACT_EFFICIENCY = (0.68, 0.68, 0.68)
-"""In contact, with the cube in the centre, one's own, the other's: GNU Backgammon's manual, "Cubeful equities".
-
-Formulas with it and one ply of look-ahead agree (docs/cube.md).
-"""
-
-RACE_LENGTHS = (6.0, 12.0, 18.0, 24.0, 30.0, 120.0)
-RACE_EFFICIENCY = (
-    (0.50, 0.50, 0.62, 0.72, 0.72, 0.72),
-    (0.48, 0.58, 0.64, 0.72, 0.74, 0.70),
-    (0.75, 0.80, 0.85, 0.85, 0.85, 0.70),
-)
-"""The same in races, by the pips of the side that has fewer: up to 30 fitted to exact values of two-sided bear-offs
-(docs/cube.md); 0.7 from 120 on is GNU Backgammon's for a cube that somebody owns; between them lines.
-"""
-
-LAGGING = (0.05, 1.35)
-"""In short races an owner whose chance to win is t makes a + b t, at most 1, times what the table says of the cube."""
-LAGGING_CENTRE = (0.94, 0.45, 0.60)
-"""In short races a centred cube has the first as efficiency where row 0's chance to win is below the second, the
-table's where it is above the third, and in between lines.
-"""
+__all__ = ["CubeModel", "CubeWorth", "has_shipped_table", "match_table", "swapped_utilities"]
 
 _NO_TABLE = np.zeros((2, 1, 1))
 
@@ -53,26 +31,33 @@ class CubeWorth:
     """Utilities of row 0 in N states, `float64[N]` each.
 
     no_double: it rolls without an offer. double_take, double_pass: it offers and the other takes, or passes; beaver: it
-    is beavered. NaN for what cannot be. best: both sides decide rightly, where row 0 may double.
+    is beavered and plays on; raccoon: it raccoons, and the other plays on. NaN for what cannot be. best: both sides
+    decide rightly, where row 0 may double.
     """
 
     no_double: NDArray[np.float64]
     double_take: NDArray[np.float64]
     double_pass: NDArray[np.float64]
     beaver: NDArray[np.float64]
+    raccoon: NDArray[np.float64]
     best: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class CubeModel:
-    """The rules of the cube for games of one rule set. table: None for money. cap: None without a limit."""
+    """The rules of the cube for games of one rule set. table: None for money. cap: None without a limit.
+
+    efficiency: what the formulas take for it.
+    """
 
     rules: RuleSet
     growth: str = "geometric"
     cap: int | None = None
     jacoby: bool = False
     beavers: bool = False
+    raccoons: bool = False
     table: MatchTable | None = None
+    efficiency: Efficiencies = SHIPPED
 
     @staticmethod
     def of(state: CubeState, rules: RuleSet, table: MatchTable | None = None) -> "CubeModel":
@@ -83,6 +68,7 @@ class CubeModel:
             cap=state.cap,
             jacoby=state.jacoby and not state.is_match,
             beavers=state.beavers and not state.is_match,
+            raccoons=state.raccoons and not state.is_match,
             table=table if state.is_match else None,
         )
 
@@ -90,7 +76,7 @@ class CubeModel:
     def numbers(self) -> CubeNumbers:
         """The rules as the kernels read them."""
         arithmetic = int(self.growth == "arithmetic")
-        return CubeNumbers(int(self.jacoby), int(self.beavers), arithmetic, self.cap or 0)
+        return CubeNumbers(int(self.jacoby), int(self.beavers), int(self.raccoons), arithmetic, self.cap or 0)
 
     @cached_property
     def points(self) -> NDArray[np.int64]:
@@ -104,7 +90,11 @@ class CubeModel:
 
     def worth(self, outcomes: Outcomes, boards: Boards, states: CubeStates) -> CubeWorth:
         """What positions are worth by formula. outcomes: `float32[N, K]`; boards: `int8[N, 2, 26]`, for efficiency."""
-        return self.worth_at(outcomes, efficiencies(boards, outcomes, self.rules), states)
+        return self.worth_at(outcomes, self.efficiencies(boards, outcomes), states)
+
+    def efficiencies(self, boards: Boards, outcomes: Outcomes) -> NDArray[np.float64]:
+        """The cube's efficiency in the centre, of row 0's cube and of row 1's, `float64[N, 3]`."""
+        return efficiencies(boards, outcomes, self.rules, self.efficiency)
 
     def worth_at(self, outcomes: Outcomes, efficiency: NDArray[np.float64], states: CubeStates) -> CubeWorth:
         """The same with efficiencies of one's own, `float64[N, 3]` as of `efficiencies`. Raises CubeError."""
@@ -119,7 +109,7 @@ class CubeModel:
             np.ascontiguousarray(outcomes, dtype=np.float32), self.points, states.stakes, states.owners, states.to_go,
             states.crawford, efficiency, self.numbers, self.utilities, out,
         )  # fmt: skip
-        return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, BEST)))
+        return CubeWorth(*(out[:, i] for i in (NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, RACCOON, BEST)))
 
     def check(self, states: CubeStates, n: int) -> None:
         """Refuse another number of states than `n`, money in a model of matches and the reverse, scores off the table.
@@ -146,6 +136,11 @@ class CubeModel:
     def may_beaver(self, states: CubeStates) -> NDArray[np.bool_]:
         """Where a double of row 0 could be beavered, `bool[N]`."""
         return self.may_double(states) & self.beavers & (self._raised(self._raised(states.stakes)) > 0)
+
+    def may_raccoon(self, states: CubeStates) -> NDArray[np.bool_]:
+        """Where row 0 could answer a beaver by a raccoon, `bool[N]`."""
+        raised = self._raised(self._raised(self._raised(states.stakes)))
+        return self.may_beaver(states) & self.raccoons & (raised > 0)
 
     def doubled(self, states: CubeStates, *, times: int = 1) -> CubeStates:
         """The states after a double of row 0 is taken; after a beaver with `times` 2, after a raccoon with 3."""
@@ -183,30 +178,6 @@ class CubeModel:
 def swapped_utilities(utilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same utilities as the other side sees them."""
     return -utilities
-
-
-def efficiencies(boards: Boards, outcomes: Outcomes, rules: RuleSet) -> NDArray[np.float64]:
-    """How well the cube can be used, 0 (dead) to 1 (live), `float64[N, 3]`; `kernels.OVER` when a game is over.
-
-    boards: `int8[N, 2, 26]`; outcomes: `float32[N, K]`. Columns: the cube is in the centre, row 0's, row 1's. What the
-    chances change, they change to the full in races of 30 pips and not at all from 120 on.
-    """
-    answers = np.tile(CONTACT_EFFICIENCY, (len(boards), 1))
-    race = np.flatnonzero(is_race(boards, rules.board))
-    if len(race):
-        lengths = pip_counts(boards[race]).min(axis=1).astype(np.float64)
-        wins = outcomes[race, : outcomes.shape[1] // 2].sum(axis=1, dtype=np.float64)
-        table = np.stack([np.interp(lengths, RACE_LENGTHS, values) for values in RACE_EFFICIENCY], axis=1)
-        least, slope = LAGGING
-        lagging, low, high = LAGGING_CENTRE
-        changed = table.copy()
-        changed[:, 0] += (lagging - table[:, 0]) * np.clip((high - wins) / (high - low), 0, 1)
-        changed[:, 1] *= np.minimum(least + slope * wins, 1)
-        changed[:, 2] *= np.minimum(least + slope * (1 - wins), 1)
-        share = np.interp(lengths, RACE_LENGTHS[-2:], (1.0, 0.0))[:, None]
-        answers[race] = share * changed + (1 - share) * table
-    answers[finished(boards)] = kernels.OVER
-    return answers
 
 
 def has_shipped_table(rules: RuleSet, growth: str) -> bool:

@@ -20,8 +20,8 @@ OVER = -1.0
 TIE = 1e-9
 """Utilities no further apart are equal."""
 
-NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, BEST = 0, 1, 2, 3, 4
-COLUMNS = 5
+NO_DOUBLE, DOUBLE_TAKE, DOUBLE_PASS, BEAVER, RACCOON, BEST = 0, 1, 2, 3, 4, 5
+COLUMNS = 6
 
 _STAKE, _WIN, _LOSS, _CASH, _LOSE, _MINE, _HIS = 0, 1, 2, 3, 4, 5, 6
 WORK = 7
@@ -35,6 +35,7 @@ class CubeNumbers(NamedTuple):
 
     jacoby: int
     beavers: int
+    raccoons: int
     arithmetic: int
     cap: int
 
@@ -158,14 +159,17 @@ def _mixed(work, n, i, owner, p, win, loss, mine, his, efficiency):
 
 
 @njit(cache=True, nogil=True)
-def best_of(no_double, double_take, double_pass, beaver, lost):
-    """Row 0's utility where both sides decide rightly. beaver: NaN where none is allowed; lost: what a drop then costs.
+def best_of(no_double, double_take, double_pass, beaver, lost, raccoon, won):
+    """Row 0's utility where both sides decide rightly. beaver, raccoon: NaN where none is allowed.
 
-    After a beaver the doubler may still drop.
+    lost: what a drop after a beaver leaves row 0; won: what a drop after a raccoon brings it.
     """
     taken = double_take
     if beaver == beaver:
-        taken = min(taken, max(beaver, lost))
+        replied = max(beaver, lost)
+        if raccoon == raccoon:
+            replied = max(replied, min(raccoon, won))
+        taken = min(taken, replied)
     return max(no_double, min(taken, double_pass))
 
 
@@ -194,6 +198,7 @@ def one_row(chances, points, stake, owner, mine, his, crawford, efficiency, numb
         win, loss = work[_CASH, 0], work[_LOSE, 0]
     out[DOUBLE_TAKE] = np.nan
     out[BEAVER] = np.nan
+    out[RACCOON] = np.nan
     out[DOUBLE_PASS] = work[_CASH, 0]
     if crawford or efficiency[0] < 0:
         out[NO_DOUBLE] = p * win + (1 - p) * loss
@@ -209,8 +214,17 @@ def one_row(chances, points, stake, owner, mine, his, crawford, efficiency, numb
                 out[BEAVER] = _mixed(work, n, 2, 1, p, work[_WIN, 2], work[_LOSS, 2], mine, his, efficiency[2])
             else:  # alike at every level
                 out[BEAVER] = out[DOUBLE_TAKE] * raised / work[_STAKE, 1]
+            again = next_stake(raised, numbers)
+            if numbers.raccoons and again > 0:
+                if n > 3:
+                    out[RACCOON] = _mixed(work, n, 3, 1, p, work[_WIN, 3], work[_LOSS, 3], mine, his, efficiency[2])
+                else:
+                    out[RACCOON] = out[DOUBLE_TAKE] * again / work[_STAKE, 1]
         if may_turn(stake, owner, mine, crawford, numbers):
-            out[BEST] = best_of(out[NO_DOUBLE], out[DOUBLE_TAKE], out[DOUBLE_PASS], out[BEAVER], work[_LOSE, 1])
+            out[BEST] = best_of(
+                out[NO_DOUBLE], out[DOUBLE_TAKE], out[DOUBLE_PASS], out[BEAVER], work[_LOSE, 1], out[RACCOON],
+                float(raised),
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

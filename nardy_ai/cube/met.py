@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai.cube import kernels
+from nardy_ai.cube.efficiency import SHIPPED
 from nardy_ai.errors import CubeError
 from nardy_ai.outcomes import Outcomes
 
@@ -32,9 +33,6 @@ LONGEST = 500
 
 BACKGAMMON_ENDS = np.array([0.37, 0.125, 0.005, 0.37, 0.125, 0.005], dtype=np.float32)
 """How games of backgammon between equals end, `float32[6]`: a fourth of the wins is a mars, a hundredth koks."""
-
-EFFICIENCY = 0.68
-"""The cube's efficiency in the games of computed cells: that of contact."""
 
 _SHIPPED = Path(__file__).resolve().parent / "met" / "Kazaross-XG2.xml"
 
@@ -88,16 +86,32 @@ def extended_table(
     """
     if length <= table.length:
         return table
-    return _filled(table.name, length, ends, points, arithmetic, table)
+    return _filled(table.name, length, ends, points, arithmetic, table, SHIPPED.contact)
 
 
-def computed_table(length: int, ends: Outcomes, points: NDArray[np.int64], *, arithmetic: bool = False) -> MatchTable:
-    """A table made by the formulas alone, for games that end as `ends` `float32[K]` says. Raises CubeError."""
-    return _filled("computed", length, ends, points, arithmetic, None)
+def computed_table(
+    length: int,
+    ends: Outcomes,
+    points: NDArray[np.int64],
+    *,
+    arithmetic: bool = False,
+    efficiency: tuple[float, float, float] = SHIPPED.contact,
+) -> MatchTable:
+    """A table made by the formulas alone, for games that end as `ends` `float32[K]` says. Raises CubeError.
+
+    efficiency: the cube's in such games, in the centre, of the side on roll, of the other.
+    """
+    return _filled("computed", length, ends, points, arithmetic, None, efficiency)
 
 
 def _filled(
-    name: str, length: int, ends: Outcomes, points: NDArray[np.int64], arithmetic: bool, known: MatchTable | None
+    name: str,
+    length: int,
+    ends: Outcomes,
+    points: NDArray[np.int64],
+    arithmetic: bool,
+    known: MatchTable | None,
+    efficiency: tuple[float, float, float],
 ) -> MatchTable:
     if not 1 <= length <= LONGEST:
         raise CubeError(f"{length} points away; match equities are computed for 1 to {LONGEST}")
@@ -106,7 +120,7 @@ def _filled(
         n = known.length + 1
         utilities[:, :n, :n] = known.utilities
         settled[:, :n, :n] = True
-    numbers = kernels.CubeNumbers(jacoby=0, beavers=0, arithmetic=int(arithmetic), cap=0)
+    numbers = kernels.CubeNumbers(jacoby=0, beavers=0, raccoons=0, arithmetic=int(arithmetic), cap=0)
     for after_crawford in (1, 0):
         for total in range(2, 2 * length + 1):  # cells of one sum depend on those of smaller ones only
             mine = np.arange(max(1, total - length), min(length, total - 1) + 1)
@@ -116,7 +130,7 @@ def _filled(
             to_go = to_go[wanted]
             crawford = (to_go.min(axis=1) == 1) & (not after_crawford)
             on_roll, waiting = (
-                _even_games(scores, crawford, ends, points, numbers, utilities)
+                _even_games(scores, crawford, ends, points, efficiency, numbers, utilities)
                 for scores in (to_go, np.ascontiguousarray(to_go[:, ::-1]))
             )
             utilities[after_crawford, to_go[:, 0], to_go[:, 1]] = (on_roll - waiting) / 2
@@ -128,13 +142,14 @@ def _even_games(
     crawford: NDArray[np.bool_],
     ends: Outcomes,
     points: NDArray[np.int64],
+    efficiency: tuple[float, float, float],
     numbers: kernels.CubeNumbers,
     utilities: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """What games that begin even are worth to the side on roll at scores `int64[N, 2]`, `float64[N]`."""
     n = len(to_go)
     out = np.empty((n, kernels.COLUMNS))
-    chances, efficiencies = np.tile(ends.astype(np.float32), (n, 1)), np.full((n, 3), EFFICIENCY)
+    chances, efficiencies = np.tile(ends.astype(np.float32), (n, 1)), np.tile(efficiency, (n, 1))
     stakes, owners = np.ones(n, dtype=np.int64), np.full(n, kernels.CENTRE, dtype=np.int64)
     kernels.cubeful(chances, points, stakes, owners, to_go, crawford, efficiencies, numbers, utilities, out)
     return out[:, kernels.BEST]

@@ -27,8 +27,8 @@ class CubeState:
 
     value: the stake. owner: who may double: 0 the side on roll, 1 the other, None both (the cube is in the centre).
     away: points that row 0 and row 1 need to win the match; None is money. crawford: this is the Crawford game.
-    jacoby, beavers: money only, ignored in a match. growth: what a double makes of the stake, twofold (`geometric`) or
-    one more (`arithmetic`). cap: the largest stake; None: no limit. Raises CubeError.
+    jacoby, beavers, raccoons (which need beavers): money only, ignored in a match. growth: what a double makes of the
+    stake, twofold (`geometric`) or one more (`arithmetic`). cap: the largest stake; None: no limit. Raises CubeError.
     """
 
     value: int = 1
@@ -37,6 +37,7 @@ class CubeState:
     crawford: bool = False
     jacoby: bool = True
     beavers: bool = False
+    raccoons: bool = False
     growth: str = "geometric"
     cap: int | None = None
 
@@ -49,6 +50,8 @@ class CubeState:
             raise CubeError(f"growth = {self.growth!r}; expected one of {', '.join(GROWTHS)}")
         if self.cap is not None and self.cap < 1:
             raise CubeError(f"the largest stake is {self.cap}; expected 1 or more, or None for no limit")
+        if self.raccoons and not self.beavers:
+            raise CubeError("raccoons answer beavers, but beavers are not allowed; allow both")
         if self.away is None:
             if self.crawford:
                 raise CubeError("a Crawford game exists only in a match; give the points away as well")
@@ -136,7 +139,14 @@ def first_state(
     if options.length == 0:
         doubles = min(ties, options.auto_doubles)
         growth = GROWTHS[0] if options.cube == "none" else options.cube
-        return CubeState(2**doubles, jacoby=options.jacoby, beavers=options.beavers, growth=growth, cap=cap)
+        return CubeState(
+            2**doubles,
+            jacoby=options.jacoby,
+            beavers=options.beavers,
+            raccoons=options.raccoons,
+            growth=growth,
+            cap=cap,
+        )
     away = (options.length - scores[0], options.length - scores[1])
     return CubeState(
         away=away,
@@ -157,6 +167,7 @@ def state_of_position(position: Position, *, growth: str = GROWTHS[0]) -> CubeSt
         crawford=position.crawford,
         jacoby=position.jacoby,
         beavers=position.beavers,
+        raccoons=position.beavers and position.offer == "raccoon",
         growth=growth,
         cap=2**position.max_cube_log2,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai.boards import Boards
-from nardy_ai.cube.equity import CubeModel, efficiencies
+from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import CubeStates
 from nardy_ai.outcomes import Outcomes
 
@@ -55,7 +55,7 @@ def window_of(
         if board is None:
             cube = np.full((n, 3), efficiency)
         else:
-            cube = efficiencies(np.broadcast_to(board, (n, *board.shape)), moved, model.rules)
+            cube = model.efficiencies(np.broadcast_to(board, (n, *board.shape)), moved)
         worth = model.worth_at(moved, cube, states.take(np.zeros(n, dtype=np.int64)))
         doubled = np.minimum(worth.double_take, worth.double_pass)
         return doubled - worth.no_double, worth.double_take - worth.double_pass, worth.no_double - worth.double_pass

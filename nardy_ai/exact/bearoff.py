@@ -35,6 +35,7 @@ from nardy_ai.rules import MAX_CHECKERS, RuleSet
 
 __all__ = [
     "Bearoff", "CubeValues", "any_at_home", "bearoff_tables", "exact_at", "is_covered", "nearly_exact_at", "offered",
+    "random_bearoffs",
 ]  # fmt: skip
 
 TWO_SIDED_CHECKERS = 6
@@ -140,6 +141,18 @@ def offered(no_double: NDArray[np.float32], *, beavers: bool) -> CubeValues:
     best = no_double.copy()
     best[:, :2] = np.maximum(no_double[:, :2], np.minimum(1, doubled))
     return CubeValues(no_double, best)
+
+
+def random_bearoffs(rules: RuleSet, *, n: int, seed: int) -> Boards:
+    """Boards of the two-sided tables, every pair of sides equally likely, `int8[n, 2, 26]`. Raises BoardError."""
+    rows = _two_sided_sides().rows.astype(np.int8)
+    missing = rules.checkers - TWO_SIDED_CHECKERS
+    rows[:, OFF] += missing
+    usable = np.flatnonzero((rows[:, OFF] >= (rules.scoring != "oin")) & (rows[:, OFF] < rules.checkers))
+    if missing < 0 or not is_covered(rules):
+        raise BoardError(f"the tables hold no bear-offs of {TWO_SIDED_CHECKERS} checkers for rules {rules.name!r}")
+    picked = np.random.default_rng(seed).choice(usable, (n, 2))
+    return np.ascontiguousarray(rows[picked])
 
 
 def is_covered(rules: RuleSet) -> bool:

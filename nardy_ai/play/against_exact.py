@@ -15,7 +15,7 @@ from nardy_ai.outcomes import equities
 from nardy_ai.play.lockstep import advance, new_lanes, roll
 from nardy_ai.rules import MatchOptions
 
-__all__ = ["ExactReport", "ExactSample", "judge", "sample_games"]
+__all__ = ["ExactReport", "ExactSample", "judge", "mean_by_game", "sample_games"]
 
 _LANES = 1024
 _TIED = 1e-6
@@ -92,7 +92,7 @@ def judge(bot: Bot, exact: ExactBot, sample: ExactSample) -> ExactReport:
     chosen = best_of_segments(bot.play_values(sample.boards, after), after.offsets)
     lost = best - right[chosen]
     free = after.counts() > 1
-    mean, error = _mean_of_decisions(lost[free], sample.games[free])
+    mean, error = mean_by_game(lost[free], sample.games[free])
     return ExactReport(
         bot=bot.name,
         games=len(np.unique(sample.games)),
@@ -109,7 +109,7 @@ def judge(bot: Bot, exact: ExactBot, sample: ExactSample) -> ExactReport:
     )
 
 
-def _mean_of_decisions(lost: NDArray[np.float64], games: NDArray[np.int64]) -> tuple[float, float]:
+def mean_by_game(lost: NDArray[np.float64], games: NDArray[np.int64]) -> tuple[float, float]:
     """The mean, and its standard error with the decisions of a game taken together (Cochran 1977, ratio estimator)."""
     _, of_game = np.unique(games, return_inverse=True)
     counts = np.bincount(of_game)

@@ -18,7 +18,7 @@ from nardy_ai import outcomes as oc
 from nardy_ai.boards import SLOTS, Boards
 from nardy_ai.cube.equity import CubeModel
 from nardy_ai.cube.state import LARGEST_STAKE, CubeStates, first_state
-from nardy_ai.cube_policies import BEAVER, PASS, CubePlayer
+from nardy_ai.cube_policies import BEAVER, DROP, PASS, RACCOON, CubePlayer
 from nardy_ai.dice import dice_at, opening_dice_at, opening_ties_at, starters_at
 from nardy_ai.errors import CubeError, NardyError
 from nardy_ai.movegen.generate import best_of_segments, expand
@@ -42,11 +42,14 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class CubeUse:
-    """What one side did with the cube. doubles: its doubles a game; taken, beavered: the shares of them that were."""
+    """What one side did with the cube. doubles: its doubles a game; taken, beavered: the shares of them that were;
+    raccooned: the share whose beaver it answered so.
+    """
 
     doubles: float
     taken: float
     beavered: float
+    raccooned: float
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,11 @@ class _Tally:
     doubles: NDArray[np.int64]
     taken: NDArray[np.int64]
     beavered: NDArray[np.int64]
+    raccooned: NDArray[np.int64]
 
     @staticmethod
     def of(n: int) -> "_Tally":
-        return _Tally(*(np.zeros(n, np.int64) for _ in range(7)), *(np.zeros((n, 2), np.int64) for _ in range(3)))
+        return _Tally(*(np.zeros(n, np.int64) for _ in range(7)), *(np.zeros((n, 2), np.int64) for _ in range(4)))
 
     @staticmethod
     def join(parts: Sequence["_Tally"]) -> "_Tally":
@@ -280,8 +284,9 @@ def _report(contest: _Contest, tally: _Tally) -> MatchReport:
     outcome = tally.outcome.reshape(-1, 2).mean(axis=1) / 2
     uses = []
     for bot in (0, 1):
-        doubles, taken, beavered = (int(getattr(tally, x)[:, bot].sum()) for x in ("doubles", "taken", "beavered"))
-        uses.append(CubeUse(doubles / total, taken / max(doubles, 1), beavered / max(doubles, 1)))
+        doubles = int(tally.doubles[:, bot].sum())
+        answers = (tally.taken, tally.beavered, tally.raccooned)
+        uses.append(CubeUse(doubles / total, *(int(one[:, bot].sum()) / max(doubles, 1) for one in answers)))
     return MatchReport(
         first=contest.players[0].name,
         second=contest.players[1].name,
@@ -396,11 +401,19 @@ def _offer_doubles(contest: _Contest, lanes: _Lanes, results: _Results, tally: _
         lanes.owner[at[~passed]] = 1 - mover[at[~passed]]
         if not beavered.any():
             continue
-        drops = player.drops(lanes.boards[at[beavered]], asked.take(beavered))
-        dropped = at[beavered][drops]
+        at = at[beavered]
+        replies = player.replies(lanes.boards[at], states.take(at))
+        dropped, raised = at[replies == DROP], at[replies != DROP]
         results.end(dropped, 1 - mover[dropped], lanes.stake[dropped])
-        raised = at[beavered][~drops]
         lanes.stake[raised] = model.doubled(states.take(raised), times=2).stakes
+        at = at[(replies == RACCOON) & model.may_raccoon(states.take(at))]
+        if not len(at):
+            continue
+        tally.raccooned[lanes.session[at], bot] += 1
+        last = other.last_answers(lanes.boards[at], states.take(at))
+        given_up, raised = at[last == DROP], at[last != DROP]
+        results.end(given_up, mover[given_up], lanes.stake[given_up])
+        lanes.stake[raised] = model.doubled(states.take(raised), times=3).stakes
 
 
 def _play_ply(contest: _Contest, lanes: _Lanes, results: _Results, pairs: range) -> None:

@@ -1,6 +1,7 @@
 """What a bot does in a session: its plays, and when it doubles, takes and accepts a resignation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,7 +50,8 @@ def judges_cubes(session: Session, bot: Bot) -> bool:
 
 def cube_state(session: Session) -> CubeState:
     """The cube and the score as the seat on roll sees them."""
-    return state_of_position(position(session), growth=session.setup.options.cube)
+    state = state_of_position(position(session), growth=session.setup.options.cube)
+    return replace(state, raccoons=state.beavers and session.setup.options.raccoons)
 
 
 def best_play(session: Session, bot: Bot) -> str:
@@ -75,12 +77,14 @@ def _decision(session: Session, bot: Bot) -> CubeDecision:
 
 
 def _answer(session: Session, bot: Bot) -> str:
-    """The answer to a double or a beaver. A double that wins the doubler nothing costs nothing to take."""
+    """The answer to a double, a beaver or a raccoon. A double that wins the doubler nothing costs nothing to take."""
     if not judges_cubes(session, bot):
         return "take"
     decision = _decision(session, bot)
     if session.state.offer == "beaver":
-        return "drop" if decision.reply == "drop" else "take"
+        return {"drop": "drop", "raccoon": "raccoon"}.get(decision.reply or "", "take")
+    if session.state.offer == "raccoon":
+        return "drop" if decision.last_answer == "drop" else "take"
     return _ANSWERS[decision.verdict.answer or "take"]
 
 

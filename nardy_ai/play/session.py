@@ -43,6 +43,7 @@ __all__ = [
     "loss_names",
     "loss_points",
     "position",
+    "offered_stake",
     "raised_stake",
     "score",
     "to_dict",
@@ -53,8 +54,13 @@ FORMAT = "nardy-play-1"
 LARGEST_STAKE = 1024
 """No double goes beyond it: the limit that an XGID states by default."""
 
-KINDS = ("roll", "play", "double", "take", "beaver", "drop", "resign", "accept", "decline", "next")
-"""Every kind of action. `take` and `drop` also answer a beaver; `next` begins the next game and is anybody's."""
+OFFERS = ("double", "beaver", "raccoon")
+"""What may wait for an answer, in the order in which one follows the other."""
+
+KINDS = ("roll", "play", "double", "take", "beaver", "raccoon", "drop", "resign", "accept", "decline", "next")
+"""Every kind of action. `take` and `drop` also answer a beaver and a raccoon; `next` begins the next game, and is
+anybody's.
+"""
 
 
 @dataclass(frozen=True)
@@ -101,8 +107,8 @@ class State:
 
     board: `int8[2, 26]`, row 0 is the seat `on_roll`'s. ply: rolls before this one. dice: to be played, larger first;
     None before the roll and when the game is over. stake: what the cube shows, automatic doubles included. owner: the
-    seat that holds the cube; None while no double was taken. offer: `double` or `beaver` while one waits. resigning:
-    the class in which the seat on roll offers to lose. results: of the games that are over, the last perhaps of this.
+    seat that holds the cube; None while no double was taken. offer: one of OFFERS while one waits. resigning: the class
+    in which the seat on roll offers to lose. results: of the games that are over, the last perhaps of this.
     """
 
     game: int
@@ -129,7 +135,7 @@ class State:
         """The seat that must act; None when the game is over."""
         if self.game_over:
             return None
-        answers = self.resigning is not None or self.offer == "double"
+        answers = self.resigning is not None or self.offer in ("double", "raccoon")
         return 1 - self.on_roll if answers else self.on_roll
 
 
@@ -178,12 +184,8 @@ def allowed(session: Session, seat: int) -> tuple[str, ...]:
     if state.resigning is not None:
         return ("accept", "decline")
     if state.offer:
-        beaver = state.offer == "double" and setup.options.beavers and not setup.options.length
-        return (
-            ("take", "beaver", "drop")
-            if beaver and raised_stake(setup, raised_stake(setup, state.stake))
-            else ("take", "drop")
-        )
+        raise_again = _may_raise_again(setup, state)
+        return ("take", raise_again, "drop") if raise_again else ("take", "drop")
     if state.dice is not None:
         return ("play", "resign")
     return ("roll", "double", "resign") if _may_double(setup, state) else ("roll", "resign")
@@ -225,6 +227,11 @@ def raised_stake(setup: Setup, stake: int) -> int:
     """The stake after a double, 0 if that is beyond LARGEST_STAKE."""
     raised = stake + 1 if setup.options.cube == "arithmetic" else 2 * stake
     return raised if raised <= LARGEST_STAKE else 0
+
+
+def offered_stake(setup: Setup, state: State) -> int:
+    """The stake if the offer that waits is taken."""
+    return _raised(setup, state.stake, OFFERS.index(state.offer) + 1)
 
 
 def position(session: Session) -> Position:
@@ -387,17 +394,21 @@ def _beaver(setup: Setup, state: State, action: Action) -> State:
     return replace(state, offer="beaver")
 
 
+def _raccoon(setup: Setup, state: State, action: Action) -> State:
+    """The beaver would be taken and the stake raised once more, the cube staying where it goes; the taker answers."""
+    return replace(state, offer="raccoon")
+
+
 def _take(setup: Setup, state: State, action: Action) -> State:
-    """The seat that is not on roll owns the cube now, after a beaver too."""
-    stake = raised_stake(setup, state.stake)
-    return replace(
-        state, offer="", stake=stake if state.offer == "double" else raised_stake(setup, stake), owner=1 - state.on_roll
-    )
+    """The seat that is not on roll owns the cube now, after a beaver and a raccoon too."""
+    return replace(state, offer="", stake=offered_stake(setup, state), owner=1 - state.on_roll)
 
 
 def _drop(setup: Setup, state: State, action: Action) -> State:
-    """The stake is lost as it was before the offer; before a beaver it was the doubled one."""
-    stake = state.stake if state.offer == "double" else raised_stake(setup, state.stake)
+    """The stake is lost as it was before the offer; before a beaver it was the doubled one, before a raccoon that of
+    the beaver.
+    """
+    stake = _raised(setup, state.stake, OFFERS.index(state.offer))
     return replace(state, offer="", results=(*state.results, Result(1 - action.seat, "dropped", "single", stake)))
 
 
@@ -432,6 +443,7 @@ _STEPS = {
     "double": _double,
     "take": _take,
     "beaver": _beaver,
+    "raccoon": _raccoon,
     "drop": _drop,
     "resign": _resign,
     "accept": _accept,
@@ -447,6 +459,23 @@ def _may_double(setup: Setup, state: State) -> bool:
         and state.owner in (None, state.on_roll)
         and raised_stake(setup, state.stake) > 0
     )
+
+
+def _may_raise_again(setup: Setup, state: State) -> str:
+    """With what the offer that waits may be answered besides `take` and `drop`; empty for nothing."""
+    options = setup.options
+    if options.length or not _raised(setup, state.stake, OFFERS.index(state.offer) + 2):
+        return ""
+    if state.offer == "double" and options.beavers:
+        return "beaver"
+    return "raccoon" if state.offer == "beaver" and options.raccoons else ""
+
+
+def _raised(setup: Setup, stake: int, times: int) -> int:
+    """The stake after so many doubles, 0 if that is beyond LARGEST_STAKE."""
+    for _ in range(times):
+        stake = raised_stake(setup, stake) if stake else 0
+    return stake
 
 
 def _score(results: tuple[Result, ...]) -> tuple[int, int]:

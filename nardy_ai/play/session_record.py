@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nardy_ai.notation import parse_play
 from nardy_ai.outcomes import class_count
-from nardy_ai.play.session import Session, position, raised_stake
+from nardy_ai.play.session import OFFERS, Session, offered_stake, position
 from nardy_ai.records import Action, CubeAction, GameRecord, MatchRecord, Resignation, Setup, Turn
 
 __all__ = ["match_record"]
@@ -54,9 +54,8 @@ def _actions(session: Session, game: int) -> Iterator[Action]:
         if action.kind == "play":
             assert state.dice is not None
             yield Turn(action.seat, state.dice, parse_play(action.text))
-        elif action.kind in ("double", "beaver"):
-            stake = raised_stake(setup, state.stake)
-            yield CubeAction(action.seat, action.kind, stake if action.kind == "double" else raised_stake(setup, stake))
+        elif action.kind in OFFERS:
+            yield CubeAction(action.seat, action.kind, offered_stake(setup, replace(state, offer=action.kind)))
         elif action.kind in ("take", "drop"):
             yield CubeAction(action.seat, "take" if action.kind == "take" else "pass")
         elif action.kind == "accept":

@@ -320,7 +320,7 @@ def _loss_class(board, loser, rules):
     return 1 if none_off and rules.scoring >= 1 else 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _add_product(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
     """c += a . b for `n` rows, rounded up to a multiple of PRODUCT_ROWS, and `columns`, a multiple of 16.
 
@@ -366,7 +366,7 @@ def _exponentials(x, scales, scale_bits, n):
         x[k] *= scales[k]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _rectify(sums, bias, n):
     """sums[r, c] + bias[c] where that is above 0, and 0 elsewhere, in the first `n` rows."""
     zero = np.float32(0)
@@ -396,9 +396,11 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
             sights, phase * _ROWS * depth, depth, real_rows, 0, depth, see, units, at + seen, width, n
         )  # fmt: skip
         for r in range(n):
-            for h in range(seen, width):
-                x = min(max(units[phase, r, h], zero), curve.ceiling)
-                units[phase, r, h] = x * (x * curve.square + curve.line)
+            row = units[phase, r, seen:]
+            for h in range(see):
+                x = row[h] if row[h] > zero else zero
+                x = x if x < curve.ceiling else curve.ceiling
+                row[h] = x * (x * curve.square + curve.line)
     hidden[:] = zero
     columns = hidden.shape[1]
     _add_product(units, at, width, second, phase * width * columns, width, columns, hidden, 0, columns, n)

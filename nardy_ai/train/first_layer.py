@@ -101,10 +101,13 @@ def _gather(inputs, table, bias, sums):
 @njit(nogil=True, cache=True)
 def _square(units):
     """The square of what is above 0, held below `CEILING`, in place."""
+    zero = np.float32(0)
+    top = np.float32(CEILING)
     for n in range(len(units)):
         row = units[n]
         for h in range(len(row)):
-            x = min(max(row[h], np.float32(0)), np.float32(CEILING))
+            x = row[h] if row[h] > zero else zero
+            x = x if x < top else top
             row[h] = x * x
 
 

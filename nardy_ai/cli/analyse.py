@@ -26,6 +26,7 @@ from nardy_ai.analysis.result import (
     luck_word,
 )
 from nardy_ai.bots import default_bot, is_trained, load_bot
+from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import chance_cells, chance_header, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import options_of
@@ -85,13 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the analysis with drawn boards as a page for a browser")
     parser.add_argument("--mat", metavar="FILE", help="write the match that was read to FILE, as .mat")
     parser.add_argument("--no-cache", action="store_true", help="judge anew what was judged before")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=2,
-        metavar="N",
-        help="threads; they change the time and nothing else (default: %(default)s)",
-    )
+    add_workers_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
     add_language_argument(parser)

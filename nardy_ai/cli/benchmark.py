@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from nardy_ai import __version__
 from nardy_ai.bots import SOLVED, best_afterstates, is_trained, load_bot
+from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cube_matches import add_match_arguments, only_cube, play_with_cube, wants_cube
@@ -85,13 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="games in pairs: same dice, seats swapped (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the dice (default: %(default)s)")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=2,
-        metavar="N",
-        help="threads; they change the time and nothing else (default: %(default)s)",
-    )
+    add_workers_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
 

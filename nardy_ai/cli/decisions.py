@@ -9,6 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from nardy_ai.bots import SOLVED, default_bot, load_bot
+from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, print_table, say
@@ -43,13 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="N",
             help=f"{entry.metadata['help']} (default: {_default(entry.default)})",
         )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=2,
-        metavar="N",
-        help="threads; they change the time and nothing else (default: %(default)s)",
-    )
+    add_workers_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
 

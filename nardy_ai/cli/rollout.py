@@ -13,6 +13,7 @@ from tqdm import tqdm
 from nardy_ai import __version__
 from nardy_ai.boards import CONTRARY, Boards, finished
 from nardy_ai.bots import default_bot, load_bot
+from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import (
     WAYS,
     chance_cells,
@@ -137,13 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many plays of a roll it judges for that, the likeliest, or all (default: %(default)s)",
     )
     parser.add_argument("--no-variance-reduction", action="store_true", help="leave luck in")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=2,
-        metavar="N",
-        help="threads; they change the time and nothing else (default: %(default)s)",
-    )
+    add_workers_argument(parser)
     parser.add_argument("--cube", action="store_true", help="play with the cube; equities are per cube")
     parser.add_argument(
         "--cube-decision", action="store_true", help="with the cube: no double beside double and take, on the same dice"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from tqdm import tqdm
 
 from nardy_ai import __version__
+from nardy_ai.cli.arguments import WORKERS, add_workers_argument
 from nardy_ai.cli.chances import chance_table, exclusive_chances, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
@@ -25,7 +26,6 @@ from nardy_ai.exact.solve import (
 )
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, start_boards
 
-WORKERS = 2
 CUBE_OWNERS = ("centre", "mine", "his")
 """Where the cube is, for the side on roll, in the order of `CubeValues`."""
 
@@ -47,13 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="with the cube: who takes may double at once and keep the cube (default: as the match options say)",
     )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=WORKERS,
-        metavar="N",
-        help="threads; they change the time and nothing else (default: %(default)s)",
-    )
+    add_workers_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
 

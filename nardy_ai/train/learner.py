@@ -229,12 +229,12 @@ class Learner:
         torch.set_flush_denormal(True)
         self.network = TorchNetwork(rules, shape, seed).to(device)
         self.optim = optim
-        matrices = MATRICES if optim.matrix_lr else ()
         named = dict(self.network.named_parameters())
+        self.matrices = [name for name in MATRICES if optim.matrix_lr and named[name].numel()]
         self.optimiser = torch.optim.Adam(
-            [value for name, value in named.items() if name not in matrices], lr=optim.lr, fused=True
+            [value for name, value in named.items() if name not in self.matrices], lr=optim.lr, fused=True
         )
-        whole = [named[name] for name in matrices if named[name].numel()]
+        whole = [named[name] for name in self.matrices]
         self.orthogonal = torch.optim.Muon(whole, lr=optim.matrix_lr, weight_decay=0.0) if whole else None
         self.points = torch.from_numpy(oc.class_points(rules).astype(np.float32)).to(device)
         self.average = {name: value.detach().clone() for name, value in self.network.named_parameters()}
@@ -289,7 +289,7 @@ class Learner:
         for name, value in self.network.named_parameters():
             arrays[f"network.{name}"] = value.detach()
             arrays[f"average.{name}"] = self.average[name]
-            optimiser = self._optimiser_of(value)
+            optimiser = self._optimiser_of(name)
             for key in _MOMENTS[type(optimiser)]:
                 moment = optimiser.state[value].get(key) if value in optimiser.state else None
                 arrays[f"{key}.{name}"] = torch.zeros_like(value) if moment is None else moment
@@ -304,7 +304,7 @@ class Learner:
                 self.average[name].copy_(torch.from_numpy(arrays[f"average.{name}"]))
                 if not steps:
                     continue
-                optimiser = self._optimiser_of(value)
+                optimiser = self._optimiser_of(name)
                 state = {
                     key: torch.from_numpy(arrays[f"{key}.{name}"]).to(value.device) for key in _MOMENTS[type(optimiser)]
                 }
@@ -312,9 +312,6 @@ class Learner:
                     state["step"] = torch.tensor(float(steps), device=value.device)
                 optimiser.state[value] = state
 
-    def _optimiser_of(self, value: torch.Tensor) -> torch.optim.Optimizer:
+    def _optimiser_of(self, name: str) -> torch.optim.Optimizer:
         """Who learns a parameter."""
-        if self.orthogonal is not None:
-            if any(value is matrix for group in self.orthogonal.param_groups for matrix in group["params"]):
-                return self.orthogonal
-        return self.optimiser
+        return self.orthogonal if self.orthogonal is not None and name in self.matrices else self.optimiser

@@ -185,6 +185,8 @@ def test_label_command_fills_a_folder_and_says_what_it_did(tmp_path: Path, capsy
         (["hyper", "--out", "x", "--shards", "0"], "expected 1 or more"),
         (["hyper", "--out", "x", "--near-share", "2"], "near_share = 2.0; expected 0 to 1"),
         (["hyper", "--out", "x", "--student", "random"], "give both"),
+        (["hyper", "--out", "x", "--decisions", "own"], "teacher 'hyper' is not better than student 'hyper'"),
+        (["hyper", "--out", "x", "--decisions", "huper"], "unknown set of decisions 'huper'"),
     ],
 )
 def test_label_refuses_what_makes_no_sense(arguments, reason, tmp_path, monkeypatch, capsys):

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{entry.metadata['help']} (default: {entry.default})",
         )  # fmt: skip
     parser.add_argument(
-        "--decisions", metavar="FILE", help="first check on these held-out decisions that the teacher is better than"
-        " its student by three standard errors of PR"
+        "--decisions", metavar="NAME", help="first check on held-out decisions (a shipped set, `own` for that of the"
+        " rules, or a file) that the teacher is better than its student by three standard errors of PR"
     )  # fmt: skip
     parser.add_argument("--student", metavar="BOT", help="who shall learn (default: the teacher's bare net)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="threads (default: %(default)s)")
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     with compile_notice():
         lead = None
         if args.decisions is not None:
-            apart = lead_over_student(teacher, args.student or "", Path(args.decisions))
+            apart = lead_over_student(teacher, args.student or "", args.decisions)
             lead = {"pr": apart.pr, "standard_error": apart.standard_error}
             say(f"{teacher.name} is better than its student by {-apart.pr:.2f} +- {apart.standard_error:.2f} PR")
         positions, watch = 0, Watch()

@@ -22,7 +22,14 @@ from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.files import sole_use
 from nardy_ai.outcomes import Outcomes, class_count, equities
-from nardy_ai.play.decisions import Decisions, Difference, difference, read_decisions, score_decisions
+from nardy_ai.play.decisions import (
+    Decisions,
+    Difference,
+    difference,
+    find_decisions_file,
+    read_decisions,
+    score_decisions,
+)
 from nardy_ai.play.sampling import sampled_positions
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards
@@ -95,10 +102,14 @@ def find_teacher(name: str, rules: str = "") -> tuple[PlayingEvaluator, MatchOpt
     return teacher, known.match if known else MatchOptions()
 
 
-def lead_over_student(teacher: PlayingEvaluator, student: str, decisions: Path) -> Difference:
-    """`check_teacher` on the decisions of a file. student: a bot's name; none: the teacher's bare net."""
+def lead_over_student(teacher: PlayingEvaluator, student: str, decisions: str) -> Difference:
+    """`check_teacher` on the decisions that `find_decisions_file` knows by this name.
+
+    student: a bot's name; none: the teacher's bare net.
+    """
     learner = load_bot(student, teacher.rules) if student else player_of(teacher)
-    return check_teacher(teacher, learner, read_decisions(decisions, teacher.rules))
+    path = find_decisions_file(decisions, teacher.rules)
+    return check_teacher(teacher, learner, read_decisions(path, teacher.rules))
 
 
 def player_of(teacher: PlayingEvaluator) -> Bot:

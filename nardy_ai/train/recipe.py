@@ -46,7 +46,7 @@ class TrainStage:
 
 @dataclass(frozen=True)
 class LabelStage:
-    """Labels of a teacher; first the check of `check_teacher` if `decisions` names a file."""
+    """Labels of a teacher; first the check of `check_teacher` if `decisions` names a set of decisions."""
 
     name: str
     teacher: str
@@ -145,7 +145,7 @@ def run_label_stage(
     """Make what is missing of a stage's labels. Returns whether all are there. Raises ConfigError, BotError."""
     teacher, match = find_teacher(recipe.place(stage.teacher, folder), stage.rules)
     if stage.decisions and not (folder / stage.name).exists():
-        apart = lead_over_student(teacher, recipe.place(stage.student, folder), Path(stage.decisions))
+        apart = lead_over_student(teacher, recipe.place(stage.student, folder), stage.decisions)
         say(f"the teacher is better than the student by {-apart.pr:.2f} +- {apart.standard_error:.2f} PR")
     done = make_labels(
         folder / stage.name, teacher, match, stage.recipe, shards=stage.shards, workers=workers, stop=stop,

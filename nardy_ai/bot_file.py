@@ -2,8 +2,8 @@
 
 Tensors: the arrays of `Weights` that are not empty, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes`
 `float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all text: `format`,
-`version`, `rules` and `card` as JSON, `features`, `phases` (absent in early files: `race-1`), `activation` (absent
-where it is `linear`), and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
+`version`, `rules`, `grid` and `card` as JSON, `features`, `phases`, `activation` (absent where it is `linear`), and
+`digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
 """
 
 import json
@@ -16,6 +16,7 @@ import numpy as np
 
 from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
+from nardy_ai.evaluators.grid import Grid
 from nardy_ai.evaluators.network import ACTIVATIONS, Network, Weights
 from nardy_ai.features import find_features
 from nardy_ai.phases import find_phases
@@ -23,9 +24,9 @@ from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
 FORMAT = "nardy_ai bot"
-VERSION = "1"
-EARLY_PHASES = "race-1"
+VERSION = "2"
 TOLERANCE = 1e-5
+_MOST_BITS = 127
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
 _SOME_HAVE = ("reals", "middle", "middle_bias")
 _ALWAYS = tuple(name for name in _WEIGHTS if name not in _SOME_HAVE)
@@ -56,6 +57,7 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
         "rules": json.dumps(rules_to_dict(network.rules), ensure_ascii=False),
         "features": network.features.name,
         "phases": network.phases.name,
+        "grid": json.dumps(network.grid),
         "card": json.dumps(card, ensure_ascii=False),
     }
     if network.activation != ACTIVATIONS[0]:
@@ -74,7 +76,7 @@ def read_bot(path: Path) -> BotFile:
     if metadata.get("version") != VERSION:
         raise BotError(f"{path}: has format version {metadata.get('version')}; this program reads {VERSION}")
     missing = [name for name in (*_ALWAYS, "golden.boards", "golden.outcomes") if name not in arrays]
-    missing += [name for name in ("rules", "features", "card", "digest") if name not in metadata]
+    missing += [name for name in ("rules", "features", "phases", "grid", "card", "digest") if name not in metadata]
     if missing:
         raise BotError(f"{path}: lacks {', '.join(missing)}")
     try:
@@ -84,12 +86,13 @@ def read_bot(path: Path) -> BotFile:
             raise BotError(f"card {metadata['card']!r}; expected a table")
         features = find_features(metadata["features"])
         _check_golden(arrays["golden.boards"], rules)
-        phases = find_phases(metadata.get("phases", EARLY_PHASES))
+        phases = find_phases(metadata["phases"])
+        grid = _read_grid(metadata["grid"])
         for name, array in _absent(arrays).items():
             arrays.setdefault(name, array)
         weights = Weights(**{name: arrays[name] for name in _WEIGHTS})
         activation = metadata.get("activation", ACTIVATIONS[0])
-        network = Network(path.stem, rules, features, weights, phases, activation)
+        network = Network(path.stem, rules, features, weights, phases, activation, grid)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BotError(f"{path}: {error}") from error
     answers = network.outcomes(arrays["golden.boards"])
@@ -107,6 +110,15 @@ def _absent(arrays: Mapping[str, Any]) -> dict[str, Any]:
         "middle": np.empty((phases, 0, hidden), dtype=np.float32),
         "middle_bias": np.empty((phases, 0), dtype=np.float32),
     }
+
+
+def _read_grid(text: str) -> Grid:
+    found = json.loads(text)
+    if not isinstance(found, list) or len(found) != 2 or any(type(bits) is not int for bits in found):
+        raise BotError(f"grid {text!r}; expected two whole numbers")
+    if not all(-_MOST_BITS <= bits <= _MOST_BITS for bits in found):
+        raise BotError(f"grid {text!r}; expected numbers from -{_MOST_BITS} to {_MOST_BITS}")
+    return Grid(*found)
 
 
 def _check_golden(boards: Boards, rules: RuleSet) -> None:

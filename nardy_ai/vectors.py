@@ -4,20 +4,45 @@ Written as LLVM code for vectors of fixed lengths, which LLVM cuts to what the p
 depend on that, but for rounding. Numba's compile cache of the callers does not see edits here.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 LANES = 16
 """Columns of the narrow product; the wide one has twice as many."""
 
 PRODUCT_ROWS = 8
 
+LINE = 64
+"""Bytes of a line of the processor's cache. A vector that crosses into the next one takes twice as long to fetch."""
+
 _INDEX = ir.IntType(64)
 _BYTES = ir.VectorType(ir.IntType(8), 32)
+
+
+Number = TypeVar("Number", np.int16, np.int32, np.float32)
+
+
+def lined_up(array: NDArray[Number]) -> NDArray[Number]:
+    """A contiguous copy that begins with a line."""
+    room = np.empty(array.nbytes + LINE, dtype=np.uint8)
+    skip = -room.ctypes.data % LINE
+    copy = room[skip : skip + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@njit(nogil=True, cache=True)
+def lined_up_space(rows: int, width: int) -> NDArray[np.int16]:
+    """`int16[rows, width]` that begins with a line, holding anything."""
+    room = np.empty(rows * width + LINE // 2, np.int16)
+    skip = (LINE - room.ctypes.data % LINE) % LINE // 2
+    return room[skip : skip + rows * width].reshape(rows, width)
 
 
 def _index(number: int) -> Any:
@@ -38,38 +63,81 @@ def _spread(builder: Any, value: Any, vector: Any) -> Any:
     return builder.shuffle_vector(lane, nothing, order)
 
 
-def _product(vectors: int) -> Any:
-    """c[r, j] += the sum over k of a[r, k] * b[k, j], for PRODUCT_ROWS rows and `vectors * LANES` columns, `float32`.
+class _Floats:
+    """What a product of `float32` numbers is made of, step by step."""
+
+    total = factor = ir.VectorType(ir.FloatType(), LANES)
+    nothing = 0.0
+
+    @staticmethod
+    def added(builder: Any, total: Any, x: Any, factor: Any) -> Any:
+        product = builder.fmul(_spread(builder, x, _Floats.factor), factor, flags=("contract",))
+        return builder.fadd(total, product, flags=("contract",))
+
+    @staticmethod
+    def joined(builder: Any, a: Any, b: Any) -> Any:
+        return builder.fadd(a, b)
+
+
+class _Pairs:
+    """The same for `int16` numbers two at a time, with sums of `int32`."""
+
+    total = ir.VectorType(ir.IntType(32), LANES)
+    factor = ir.VectorType(ir.IntType(16), 2 * LANES)
+    nothing = 0
+
+    @staticmethod
+    def added(builder: Any, total: Any, x: Any, factor: Any) -> Any:
+        # Compilers know these operations in this order as one instruction.
+        wide = ir.VectorType(ir.IntType(32), 2 * LANES)
+        pairs = builder.bitcast(_spread(builder, x, _Pairs.total), _Pairs.factor)
+        products = builder.mul(builder.sext(pairs, wide), builder.sext(factor, wide))
+        halves = (
+            builder.shuffle_vector(
+                products, products, ir.Constant(_Pairs.total, [2 * lane + odd for lane in range(LANES)])
+            )
+            for odd in (0, 1)
+        )
+        return builder.add(total, builder.add(*halves))
+
+    @staticmethod
+    def joined(builder: Any, a: Any, b: Any) -> Any:
+        return builder.add(a, b)
+
+
+def _product(vectors: int, kind: type[_Floats] | type[_Pairs]) -> Any:
+    """c[r, j] += the sum over k of a[r, k] * b[k, j], for PRODUCT_ROWS rows and `vectors * LANES` columns.
 
     Called with (a, a_at, a_step, b, b_at, b_step, depth, c, c_at, c_step): of each contiguous array the element to
     begin with and the way from one row to the next. Each sum is added up in the order of k on its own, so it does not
     depend on its row or its neighbours.
+
+    Of `_Pairs` all arrays are `int32`, and an element of a and b is two numbers: b[k, j] those of column j in the rows
+    2 k and 2 k + 1.
     """
-    vector = ir.VectorType(ir.FloatType(), LANES)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         a_step, b_step, depth, c_step = args[2], args[5], args[6], args[9]
         a, b, c = (_address(context, builder, signature, args, k) for k in (0, 3, 7))
-        zero = ir.Constant(vector, [0.0] * LANES)
+        zero = ir.Constant(kind.total, [kind.nothing] * LANES)
         sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(vectors)] for _ in range(PRODUCT_ROWS)]
 
-        def vector_at(pointer: Any, row: Any, v: int) -> Any:
+        def vector_at(pointer: Any, row: Any, v: int, vector: Any) -> Any:
             at = builder.add(row, _index(v * LANES))
             return builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
 
         with cgutils.for_range(builder, depth, intp=_INDEX) as loop:
             row = builder.mul(loop.index, b_step)
-            factors = [builder.load(vector_at(b, row, v), align=4) for v in range(vectors)]
+            factors = [builder.load(vector_at(b, row, v, kind.factor), align=4) for v in range(vectors)]
             for r in range(PRODUCT_ROWS):
                 at = builder.add(loop.index, builder.mul(_index(r), a_step))
-                x = _spread(builder, builder.load(builder.gep(a, [at]), align=4), vector)
+                x = builder.load(builder.gep(a, [at]), align=4)
                 for total, factor in zip(sums[r], factors, strict=True):
-                    product = builder.fmul(x, factor, flags=("contract",))
-                    builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+                    builder.store(kind.added(builder, builder.load(total), x, factor), total)
         for r in range(PRODUCT_ROWS):
             for v in range(vectors):
-                pointer = vector_at(c, builder.mul(_index(r), c_step), v)
-                whole = builder.fadd(builder.load(pointer, align=4), builder.load(sums[r][v]))
+                pointer = vector_at(c, builder.mul(_index(r), c_step), v, kind.total)
+                whole = kind.joined(builder, builder.load(pointer, align=4), builder.load(sums[r][v]))
                 builder.store(whole, pointer, align=4)
         return context.get_dummy_value()
 
@@ -83,8 +151,56 @@ def _product(vectors: int) -> Any:
     return intrinsic(typer)
 
 
-add_product_of_16 = _product(1)
-add_product_of_32 = _product(2)
+add_product_of_16 = _product(1, _Floats)
+add_product_of_32 = _product(2, _Floats)
+add_pairs_of_16 = _product(1, _Pairs)
+add_pairs_of_32 = _product(2, _Pairs)
+
+
+def _rows(signs: tuple[int, ...]) -> Any:
+    """total = source + four rows of a table, each added or taken away as `signs` say; all `int16`.
+
+    Called with (total, total_at, source, source_at, table, first, second, third, fourth, width): with which element of
+    the contiguous arrays each row begins, and how long all are, a multiple of LANES. Source and total may be the same
+    numbers.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        out, source = (_address(context, builder, signature, args, k) for k in (0, 2))
+        table = context.make_array(signature.args[4])(context, builder, args[4])
+        rows = [builder.gep(table.data, [args[k]]) for k in (5, 6, 7, 8)]
+
+        def add_at(at: Any, lanes: int) -> None:
+            vector = ir.VectorType(ir.IntType(16), lanes).as_pointer()
+
+            def place(pointer: Any) -> Any:
+                return builder.bitcast(builder.gep(pointer, [at]), vector)
+
+            total = builder.load(place(source), align=2)
+            for row, sign in zip(rows, signs, strict=True):
+                number = builder.load(place(row), align=2)
+                total = builder.add(total, number) if sign > 0 else builder.sub(total, number)
+            builder.store(total, place(out), align=2)
+
+        double = _index(2 * LANES)
+        with cgutils.for_range(builder, builder.udiv(args[9], double), intp=_INDEX) as loop:
+            add_at(builder.mul(loop.index, double), 2 * LANES)
+        with builder.if_then(builder.icmp_unsigned("!=", builder.urem(args[9], double), _index(0))):
+            add_at(builder.sub(args[9], _index(LANES)), LANES)
+        return context.get_dummy_value()
+
+    def typer(
+        typingctx: Any, total: Any, total_at: Any, source: Any, source_at: Any, table: Any, first: Any, second: Any,
+        third: Any, fourth: Any, width: Any,
+    ) -> Any:  # fmt: skip
+        number = types.int64
+        return types.void(total, number, source, number, table, number, number, number, number, number), codegen
+
+    return intrinsic(typer)
+
+
+add_four_rows = _rows((1, 1, 1, 1))
+exchange_rows = _rows((1, 1, -1, -1))
 
 
 def _bits_of(builder: Any, lanes: Any) -> Any:

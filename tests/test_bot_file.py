@@ -114,8 +114,9 @@ def test_transposed_weights_are_written_as_they_are(tmp_path: Path):
 
     found = read_bot(saved(tmp_path, Network("turned", HYPER, find_features("counts-1"), turned)))
 
+    wanted = network_of(HYPER).weights
     for entry in fields(Weights):
-        assert (getattr(found.network.weights, entry.name) == getattr(weights, entry.name)).all(), entry.name
+        assert (getattr(found.network.weights, entry.name) == getattr(wanted, entry.name)).all(), entry.name
 
 
 def test_folders_are_made(tmp_path: Path):
@@ -191,7 +192,7 @@ def test_every_text_is_under_the_digest(key: str, tmp_path: Path):
     [
         ("format", "another", "is no bot file of nardy_ai"),
         ("format", None, "is no bot file of nardy_ai"),
-        ("version", "99", "has format version 99; this program reads 1"),
+        ("version", "99", "has format version 99; this program reads 2"),
         ("version", None, "has format version None"),
         ("digest", None, "lacks digest"),
         ("rules", None, "lacks rules"),
@@ -204,6 +205,13 @@ def test_every_text_is_under_the_digest(key: str, tmp_path: Path):
         ("rules", "7", ""),
         ("rules", '"ab"', ""),
         ("rules", '{"name": "x"}', "neither base nor start"),
+        ("grid", None, "lacks grid"),
+        ("phases", None, "lacks phases"),
+        ("grid", "9", "expected two whole numbers"),
+        ("grid", "[9]", "expected two whole numbers"),
+        ("grid", "[9, 9.5]", "expected two whole numbers"),
+        ("grid", "[9, 1000000]", "expected numbers from"),
+        ("grid", "[2, 2]", "does not give the answers"),
         ("card", "{", "Expecting"),
         ("card", "[1]", "card"),
     ],

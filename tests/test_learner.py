@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from networks import HIDDEN, SEEING, UNITS, middle_for, network_of, phases_for
+from networks import HIDDEN, SEEING, UNITS, middle_for, phases_for, random_weights
 from positions import reached_boards
 
 from nardy_ai.evaluators.network import ACTIVATIONS, CEILING
@@ -36,7 +36,7 @@ def plain_logits(network: TorchNetwork, boards: np.ndarray) -> torch.Tensor:
 def test_logits_and_gradients_are_those_of_plain_products(features: str, activation: str):
     shape = NetworkConfig(features, UNITS, HIDDEN, phases_for(features), SEEING, middle_for(features), activation)
     network = TorchNetwork(SHORT, shape, seed=1)
-    network.take(network_of(SHORT, features).weights)
+    network.take(random_weights(SHORT, features))
     boards = reached_boards(SHORT, 200, seed=8)[0]
     boards = boards[(boards[:, :, 1:] > 0).any(axis=2).all(axis=1)]
     weights = torch.from_numpy(np.random.default_rng(1).normal(size=(len(boards), 6)).astype(np.float32))

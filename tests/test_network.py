@@ -60,7 +60,7 @@ def torch_outcomes(network: Network, boards: Boards) -> np.ndarray:
         network.activation,
     )
     twin = TorchNetwork(network.rules, shape, seed=1)
-    twin.take(network.weights)
+    twin.take(network.weights, network.grid)
     return twin.outcomes(boards)
 
 

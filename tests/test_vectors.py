@@ -6,11 +6,18 @@ from numba import njit
 
 from nardy_ai.vectors import (
     LANES,
+    LINE,
     PRODUCT_ROWS,
+    add_four_rows,
+    add_pairs_of_16,
+    add_pairs_of_32,
     add_product_of_16,
     add_product_of_32,
     bytes_differ,
     bytes_with,
+    exchange_rows,
+    lined_up,
+    lined_up_space,
     ones,
     reversed_bits,
     top_of,
@@ -50,6 +57,26 @@ def _wide(a, a_at, b, b_at, depth, c, c_at):
     add_product_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
 
 
+@njit
+def _narrow_pairs(a, a_at, b, b_at, depth, c, c_at):
+    add_pairs_of_16(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+
+
+@njit
+def _wide_pairs(a, a_at, b, b_at, depth, c, c_at):
+    add_pairs_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+
+
+@njit
+def _four(total, total_at, source, source_at, table, rows, width):
+    add_four_rows(total, total_at, source, source_at, table, rows[0], rows[1], rows[2], rows[3], width)
+
+
+@njit
+def _exchange(total, total_at, source, source_at, table, rows, width):
+    exchange_rows(total, total_at, source, source_at, table, rows[0], rows[1], rows[2], rows[3], width)
+
+
 def bits_of(truth: np.ndarray) -> int:
     return int((truth.astype(np.int64) << BITS).sum())
 
@@ -86,3 +113,51 @@ def test_product_is_added_to_its_part_of_an_array_and_to_nothing_else(product, c
     product(a, 40 + 4, b, 6 * 64 + 8, 23, c, 2 * 70 + 3)
 
     np.testing.assert_allclose(c, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(("product", "columns"), [(_narrow_pairs, LANES), (_wide_pairs, 2 * LANES)])
+def test_product_of_pairs_is_exact_up_to_the_largest_numbers(product, columns: int):
+    rng = np.random.default_rng(columns)
+    a, b = (rng.integers(-(2**15) + 1, 2**15, size).astype(np.int16) for size in ((12, 80), (50, 64, 2)))
+    b[:, :, 1] = rng.integers(-3, 4, (50, 64))  # so that the sums have room
+    a[:, ::2] >>= 6
+    c = rng.integers(-9, 9, (12, 70)).astype(np.int32)
+    wanted = c.copy()
+    left = a[1 : 1 + PRODUCT_ROWS, 8:54].astype(np.int64)
+    right = b[6:29, 8 : 8 + columns].astype(np.int64).transpose(0, 2, 1).reshape(46, columns)
+    wanted[2 : 2 + PRODUCT_ROWS, 3 : 3 + columns] += left @ right
+
+    product(a.view(np.int32), 40 + 4, b.view(np.int32)[..., 0], 6 * 64 + 8, 23, c, 2 * 70 + 3)
+
+    assert np.abs(left @ right).max() > 2**24
+    assert np.array_equal(c, wanted)
+
+
+@pytest.mark.parametrize(("add", "signs"), [(_four, (1, 1, 1, 1)), (_exchange, (1, 1, -1, -1))])
+@pytest.mark.parametrize("width", [16, 32, 48, 160])
+def test_rows_are_added_to_the_source_or_in_place(add, signs: tuple[int, ...], width: int):
+    rng = np.random.default_rng(width)
+    table, source = (rng.integers(-5000, 5000, size).astype(np.int16) for size in ((9, width), 3 * width))
+    rows = np.array([3, 8, 3, 5])
+    change = sum(sign * table[row] for row, sign in zip(rows, signs, strict=True))
+    total = source.copy()
+
+    add(total, width, source, 7, table.reshape(-1), rows * width, width)
+
+    wanted = source.copy()
+    wanted[width : 2 * width] = source[7 : 7 + width] + change
+    assert np.array_equal(total, wanted)
+    add(total, width, total, width, table.reshape(-1), rows * width, width)
+    wanted[width : 2 * width] += change
+    assert np.array_equal(total, wanted)
+
+
+def test_what_is_lined_up_begins_with_a_line():
+    array = np.random.default_rng(1).normal(size=(7, 5)).astype(np.float32)[:, ::-1]
+
+    assert [lined_up(array).ctypes.data % LINE for _ in range(5)] == [0] * 5
+    assert np.array_equal(lined_up(array), array)
+    assert lined_up(array).flags.c_contiguous
+    spaces = [lined_up_space(n, 7) for n in range(1, 9)]
+    assert {space.ctypes.data % LINE for space in spaces} == {0}
+    assert [space.shape for space in spaces] == [(n, 7) for n in range(1, 9)]

@@ -11,13 +11,13 @@ each slot and value, and
 3. the O units of eight positions at a time are made in registers (`vectors`);
 4. classes, softmax and points follow, all in one compiled function without temporaries of batch size.
 
-Rows of the table are `int32` in units of a power of two small enough that no sum overflows, so sums are exact: a
+Up to the sums of the O units all numbers are whole multiples of powers of two (`grid`) that no sum lets overflow, so a
 position has the same value to the last bit whatever its parent, batch or place in it. Training (`train`) has the same
 network in torch; both read one file and agree to 1e-5.
 """
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,12 +26,36 @@ from numpy.typing import ArrayLike, NDArray
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import CONTRARY, SLOTS, Boards, checked_boards, swap_sides
 from nardy_ai.errors import BoardError, BotError
+from nardy_ai.evaluators.grid import (
+    MOST_SUM,
+    REAL_BITS,
+    SQUARE_SHIFT,
+    Grid,
+    find_grid,
+    find_reach,
+    holds,
+    rounded,
+    rounded_first,
+)
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.movegen.kernels import highest_bit, lowest_bit
 from nardy_ai.phases import PhaseSet, find_phases
 from nardy_ai.rules import RuleSet
-from nardy_ai.vectors import LANES, PRODUCT_ROWS, add_product_of_16, add_product_of_32, bytes_differ, bytes_with
+from nardy_ai.vectors import (
+    LANES,
+    PRODUCT_ROWS,
+    add_four_rows,
+    add_pairs_of_16,
+    add_pairs_of_32,
+    add_product_of_16,
+    add_product_of_32,
+    bytes_differ,
+    bytes_with,
+    exchange_rows,
+    lined_up,
+    lined_up_space,
+)
 
 UNIT_MULTIPLE = 16
 ACTIVATIONS = ("linear", "squared")
@@ -74,6 +98,16 @@ class Weights:
     middle: NDArray[np.float32]
     middle_bias: NDArray[np.float32]
 
+    def rounded_to(self, grid: Grid) -> "Weights":
+        """The same with the first two layers on a grid."""
+        return replace(
+            self,
+            first=rounded_first(self.first, grid),
+            first_bias=rounded(self.first_bias, grid.sums),
+            reals=rounded(self.reals, grid.sums),
+            second=rounded(self.second, grid.second),
+        )
+
     def check(self, features: FeatureSet, phases: int, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""
         units = self.first.shape[-1] if self.first.ndim else 0
@@ -106,11 +140,10 @@ class Weights:
 
 
 class Curve(NamedTuple):
-    """A unit's sum x becomes x (square x + line), x held between 0 and ceiling, all in the unit of the table."""
+    """A unit's sum becomes itself between 0 and ceiling, or if squared its square less `SQUARE_SHIFT` bits."""
 
-    ceiling: np.float32
-    square: np.float32
-    line: np.float32
+    ceiling: int
+    squared: bool
 
 
 class Known(NamedTuple):
@@ -125,7 +158,10 @@ class Known(NamedTuple):
 
 @dataclass
 class Network:
-    """An evaluator and bot from weights. `name` is what reports call it."""
+    """An evaluator and bot from weights. `name` is what reports call it.
+
+    grid: where the first two layers lie; None: the finest that fits. The weights are those rounded to it.
+    """
 
     name: str
     rules: RuleSet
@@ -133,13 +169,20 @@ class Network:
     weights: Weights
     phases: PhaseSet = field(default_factory=lambda: find_phases("race-1"))
     activation: str = ACTIVATIONS[0]
+    grid: Grid | None = None
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.weights.check(self.features, self.phases.count(self.rules.board), oc.class_count(self.rules))
         if self.activation not in ACTIVATIONS:
             raise BotError(f"unknown activation {self.activation!r}; expected one of {', '.join(ACTIVATIONS)}")
-        self._folded = _fold(self.weights, self.phases, self.rules, self.activation)
+        squared = self.activation == "squared"
+        weights = self.weights
+        reach = find_reach(weights.first, weights.first_bias, weights.reals, weights.second, self.rules.checkers)
+        if self.grid is None or not holds(self.grid, reach, squared, CEILING):
+            self.grid = find_grid(reach, squared, CEILING)
+        self.weights = weights.rounded_to(self.grid)
+        self._folded = _fold(self.weights, self.phases, self.rules, self.grid, squared)
 
     def outcomes(self, boards: ArrayLike) -> oc.Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -191,8 +234,8 @@ class Network:
             inputs = self.features.inputs(boards, self.rules)
         reals = self.features.real_inputs(boards, self.rules)
         nets = (
-            folded.reals, folded.second, folded.second_bias, folded.middle, folded.middle_bias, folded.third,
-            folded.third_bias,
+            folded.reals, folded.second, folded.second_unit, folded.second_bias, folded.middle, folded.middle_bias,
+            folded.third, folded.third_bias,
         )  # fmt: skip
         if known is None:
             known = Known(
@@ -211,17 +254,18 @@ class Network:
 class _Folded:
     """Weights as the kernel reads them.
 
-    table: `int32[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s adds (n from 0), the last row 0. whole:
-    `int32[S * 16, H]`, row 16 s + n what n checkers in slot s add together. Both and `bias` `int32[H]` are whole
-    multiples of a unit that `second` makes good; reals, `float32[R, V]`, are in the same unit.
+    table: `int16[S * 16 + 1, H]`, row 16 s + n what the n-th checker in slot s adds (n from 0), the last row 0. whole:
+    `int16[S * 16, H]`, row 16 s + n what n checkers in slot s add together. Both, bias and reals are in units of the
+    grid. Two numbers that follow each other in a column of reals or second are the halves of one `int32`.
     """
 
-    table: NDArray[np.int32]
-    whole: NDArray[np.int32]
-    bias: NDArray[np.int32]
+    table: NDArray[np.int16]
+    whole: NDArray[np.int16]
+    bias: NDArray[np.int16]
     curve: Curve
-    reals: NDArray[np.float32]
-    second: NDArray[np.float32]  # `[P, H, O]`, O rounded up to a multiple of LANES
+    reals: NDArray[np.int32]  # `[R / 2, V]`
+    second: NDArray[np.int32]  # `[P, H / 2, O]`, O rounded up to a multiple of LANES
+    second_unit: np.float32
     second_bias: NDArray[np.float32]
     middle: NDArray[np.float32]  # `[P, O, M]`, M rounded up as well
     middle_bias: NDArray[np.float32]
@@ -233,25 +277,21 @@ class _Folded:
     points: NDArray[np.float32]
 
 
-def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, activation: str) -> _Folded:
+def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, squared: bool) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
+    scale = 2.0**grid.sums
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
-    bias = weights.first_bias.astype(np.float64)
-    bound = (np.abs(rows).max(axis=1).sum(axis=0) + np.abs(bias)).max() + 1.0
-    unit = 2.0 ** np.ceil(np.log2(bound / 2**30))
-    whole = np.rint(rows / unit).astype(np.int32)
-    table = np.zeros((slots * LEVELS + 1, len(bias)), dtype=np.int32)
+    whole = _whole(rows * scale)
+    table = np.zeros((slots * LEVELS + 1, whole.shape[2]), dtype=np.int16)
     table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(whole, axis=1)
-    curve = Curve(np.float32(np.inf), np.float32(0), np.float32(1))
-    if activation == "squared":
-        curve = Curve(np.float32(CEILING / unit), np.float32(unit), np.float32(0))
     return _Folded(
-        table=table,
-        whole=whole.reshape(slots * LEVELS, -1),
-        bias=np.rint(bias / unit).astype(np.int32),
-        curve=curve,
-        reals=np.ascontiguousarray(weights.reals / np.float32(unit)),
-        second=_columns(weights.second * np.float32(unit)),
+        table=lined_up(table),
+        whole=lined_up(whole.reshape(slots * LEVELS, -1)),
+        bias=_whole(weights.first_bias * scale),
+        curve=Curve(int(CEILING * scale) if squared else MOST_SUM, squared),
+        reals=lined_up(_pairs(_whole(weights.reals * scale))),
+        second=lined_up(_pairs(_whole(_columns(weights.second) * 2.0**grid.second))),
+        second_unit=np.float32(2.0 ** -(grid.second + grid.units(squared))),
         second_bias=np.ascontiguousarray(weights.second_bias),
         middle=_columns(weights.middle),
         middle_bias=np.ascontiguousarray(weights.middle_bias),
@@ -267,6 +307,18 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, activation: str) -
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
+
+
+def _whole(values: NDArray[np.floating[Any]]) -> NDArray[np.int16]:
+    """Values that are whole already, but for rows that no board of these rules has."""
+    return np.clip(np.rint(values), -MOST_SUM, MOST_SUM).astype(np.int16)
+
+
+def _pairs(rows: NDArray[np.int16]) -> NDArray[np.int32]:
+    """`int16[..., 2 N, M]` as `int32[..., N, M]`: rows 2 n and 2 n + 1 of a column beside each other."""
+    *before, depth, columns = rows.shape
+    pairs = rows.reshape(*before, depth // 2, 2, columns).swapaxes(-1, -2)
+    return np.ascontiguousarray(pairs).view(np.int32)[..., 0]
 
 
 def _columns(weights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -340,6 +392,22 @@ def _add_product(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
                 add_product_of_16(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
 
 
+@njit(nogil=True, cache=True, forceinline=True)
+def _add_pairs(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
+    """`_add_product` of `int16` numbers two at a time, with sums of `int32`: depth counts pairs."""
+    for k in range(0, depth, _DEPTH):
+        block = min(depth - k, _DEPTH)
+        for r in range(0, n, PRODUCT_ROWS):
+            left = a_at + r * a_step + k
+            right = b_at + k * columns
+            out = c_at + r * c_step
+            for j in range(0, columns - LANES, 2 * LANES):
+                add_pairs_of_32(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
+            if columns % (2 * LANES):
+                j = columns - LANES
+                add_pairs_of_16(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
+
+
 @njit(nogil=True, cache=True, fastmath={"contract"})
 def _exponentials(x, scales, scale_bits, n):
     """x[k] = exp(x[k]) for the first `n` of `float32` values not above 0, to a relative error of 2e-7.
@@ -386,26 +454,34 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
     classes = answers.shape[1]
     half = classes // 2
     width = units.shape[2]
-    sights, hidden, inner, shares, chances, scales = scratch
-    real_rows, second, second_bias, middle, middle_bias, third, third_bias = nets
-    at = phase * _ROWS * width
+    sights, views, sums, hidden, inner, shares, chances, scales = scratch
+    real_rows, second, second_unit, second_bias, middle, middle_bias, third, third_bias = nets
     if len(real_rows):
         see = real_rows.shape[1]
         depth = len(real_rows)
-        _add_product(
-            sights, phase * _ROWS * depth, depth, real_rows, 0, depth, see, units, at + seen, width, n
+        views[:] = 0
+        _add_pairs(
+            sights.view(np.int32), phase * _ROWS * depth, depth, real_rows, 0, depth, see, views, 0, see, n
         )  # fmt: skip
         for r in range(n):
             row = units[phase, r, seen:]
+            view = views[r]
             for h in range(see):
-                x = row[h] if row[h] > zero else zero
-                x = x if x < curve.ceiling else curve.ceiling
-                row[h] = x * (x * curve.square + curve.line)
-    hidden[:] = zero
-    columns = hidden.shape[1]
-    _add_product(units, at, width, second, phase * width * columns, width, columns, hidden, 0, columns, n)
-    _rectify(hidden, second_bias[phase], n)
+                x = np.int32(np.int32(row[h]) * np.int32(2**REAL_BITS) + view[h]) >> REAL_BITS
+                row[h] = min(max(x, 0), MOST_SUM)
+            _bend(row, curve)
+    sums[:] = 0
+    columns = sums.shape[1]
+    half_width = width // 2
+    _add_pairs(
+        units.view(np.int32), phase * _ROWS * half_width, half_width, second, phase * half_width * columns, half_width,
+        columns, sums, 0, columns, n,
+    )  # fmt: skip
     depth = second_bias.shape[1]
+    for r in range(n):
+        for c in range(depth):
+            x = np.float32(sums[r, c]) * second_unit + second_bias[phase, c]
+            hidden[r, c] = x if x > zero else zero
     if middle_bias.shape[1]:
         inner[:] = zero
         wide = inner.shape[1]
@@ -446,56 +522,16 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
 
 
 @njit(nogil=True, cache=True)
-def _add_four(table, more, k, total):
-    """total += the rows more[k .. k + 3] of the table."""
-    a = table[more[k]]
-    b = table[more[k + 1]]
-    c = table[more[k + 2]]
-    d = table[more[k + 3]]
-    for h in range(len(total)):
-        total[h] += a[h] + b[h] + c[h] + d[h]
-
-
-@njit(nogil=True, cache=True)
-def _add_rows(source, table, more, less, k, total):
-    """total = source + the rows more[k], more[k + 1] - the rows less[k], less[k + 1] of the table."""
-    a = table[more[k]]
-    b = table[more[k + 1]]
-    c = table[less[k]]
-    d = table[less[k + 1]]
-    for h in range(len(total)):
-        total[h] = source[h] + a[h] + b[h] - c[h] - d[h]
-
-
-@njit(nogil=True, cache=True)
-def _add_rows_to_units(source, table, more, less, k, bend, units):
-    """`_add_rows`, then each unit as `bend` says: what its curve makes of the sum, or the sum as it is."""
-    a = table[more[k]]
-    b = table[more[k + 1]]
-    c = table[less[k]]
-    d = table[less[k + 1]]
-    floor, ceiling, square, line = bend
-    for h in range(len(units)):
-        x = np.float32(min(max(np.int32(source[h] + a[h] + b[h] - c[h] - d[h]), floor[h]), ceiling[h]))
-        units[h] = x * (x * square[h] + line[h])
-
-
-@njit(nogil=True, cache=True)
-def _bend(width, seen, curve):
-    """For each unit a floor and a ceiling, `int32[H]`, square and line, `float32[H]`.
-
-    Those from `seen` on are left as they are: they have not seen the real inputs yet.
-    """
-    most = np.float32(2**31 - 128)
-    floor = np.zeros(width, np.int32)
-    ceiling = np.full(width, np.int32(min(curve.ceiling, most)), np.int32)
-    square = np.full(width, curve.square, np.float32)
-    line = np.full(width, curve.line, np.float32)
-    floor[seen:] = -(2**31)
-    ceiling[seen:] = 2**31 - 1
-    square[seen:] = 0
-    line[seen:] = 1
-    return floor, ceiling, square, line
+def _bend(units, curve):
+    """What units make of their sums, in place."""
+    ceiling, squared = curve
+    if squared:
+        for h in range(len(units)):
+            x = np.int32(min(max(units[h], np.int16(0)), np.int16(ceiling)))
+            units[h] = np.int32(x * x) >> SQUARE_SHIFT
+    else:
+        for h in range(len(units)):
+            units[h] = max(units[h], np.int16(0))
 
 
 @njit(nogil=True, cache=True)
@@ -509,30 +545,33 @@ def _evaluate(
     the weights as `_Folded` has them. answers: `float32[M, K]`, values `float32[M]`, both filled.
     """
     zero = np.float32(0)
-    real_rows, second, _, middle, _, third, _ = nets
+    real_rows, second, _, _, middle, _, third, _ = nets
     width = len(bias)
     phases = len(second)
     slots = inputs.shape[1]
     tail = slots - 32
     classes = answers.shape[1]
     half = classes // 2
-    nothing = len(table) - 1
-    parent = np.empty(width, np.int32)
-    total = np.empty(width, np.int32)
+    nothing = (len(table) - 1) * width
+    flat_table = table.reshape(-1)
+    flat_whole = whole.reshape(-1)
+    parent = lined_up_space(1, width)[0]
     more = np.empty(slots * LEVELS + 3, np.int64)
     less = np.empty(slots * LEVELS, np.int64)
     race = phases - 1
     seen = width - real_rows.shape[1]  # from here on units see the real inputs
-    bend = _bend(width, seen, curve)
     # Rows of a tile beyond the last position are computed with whatever they hold, and nobody reads them.
-    units = np.empty((phases, _ROWS, width), np.float32)
-    sights = np.empty((phases, _ROWS, len(real_rows)), np.float32)
+    units = lined_up_space(phases * _ROWS, width).reshape(phases, _ROWS, width)
+    flat_units = units.reshape(-1)
+    sights = np.empty((phases, _ROWS, 2 * len(real_rows)), np.int16)
     rows = np.empty((phases, _ROWS), np.int64)
     keys = np.empty((phases, _ROWS, 2), np.int64)
     filled = np.zeros(phases, np.int64)
     scratch = (
         sights,
-        np.empty((_ROWS, second.shape[2]), np.float32),
+        np.empty((_ROWS, real_rows.shape[1]), np.int32),
+        np.empty((_ROWS, second.shape[2]), np.int32),
+        np.zeros((_ROWS, second.shape[2]), np.float32),
         np.empty((_ROWS, middle.shape[2]), np.float32),
         np.empty((_ROWS, third.shape[2]), np.float32),
         np.empty((_ROWS, classes), np.float32),
@@ -542,12 +581,14 @@ def _evaluate(
         base = bases[segment]
         n_more = 0
         for s in range(slots):
-            more[n_more] = s * LEVELS + base[s]
+            more[n_more] = (s * LEVELS + base[s]) * width
             n_more += 1 if base[s] else 0
         more[n_more : n_more + 3] = 0
         parent[:] = bias
         for k in range(0, n_more, 4):
-            _add_four(whole, more, k, parent)
+            add_four_rows(
+                parent, 0, parent, 0, flat_whole, more[k], more[k + 1], more[k + 2], more[k + 3], width
+            )  # fmt: skip
         for m in range(offsets[segment], offsets[segment + 1]):
             if len(known) and known[m]:
                 continue
@@ -574,8 +615,8 @@ def _evaluate(
                 # Written to both lists and counted in one: a branch would be guessed wrong half of the time.
                 rises = 1 if mine[s] > base[s] else 0
                 for n in range(min(mine[s], base[s]), max(mine[s], base[s])):
-                    more[n_more] = s * LEVELS + n
-                    less[n_less] = s * LEVELS + n
+                    more[n_more] = (s * LEVELS + n) * width
+                    less[n_less] = (s * LEVELS + n) * width
                     n_more += rises
                     n_less += 1 - rises
             steps = max(n_more, n_less, 1)
@@ -585,14 +626,16 @@ def _evaluate(
             phase = phase_table[high0, high1]
             n = filled[phase]
             out = units[phase, n]
-            sights[phase, n] = reals[m]
-            if steps == 2:
-                _add_rows_to_units(parent, table, more, less, 0, bend, out)
-            else:
-                _add_rows(parent, table, more, less, 0, total)
-                for k in range(2, steps - 2, 2):
-                    _add_rows(total, table, more, less, k, total)
-                _add_rows_to_units(total, table, more, less, steps - 2, bend, out)
+            for k in range(reals.shape[1]):
+                # No real input is negative, so this rounds.
+                sights[phase, n, k] = np.int32(reals[m, k] * np.float32(2**REAL_BITS) + np.float32(0.5))
+            at = (phase * _ROWS + n) * width
+            exchange_rows(flat_units, at, parent, 0, flat_table, more[0], more[1], less[0], less[1], width)
+            for k in range(2, steps, 2):
+                exchange_rows(
+                    flat_units, at, flat_units, at, flat_table, more[k], more[k + 1], less[k], less[k + 1], width
+                )  # fmt: skip
+            _bend(out[:seen], curve)
             rows[phase, n] = m
             keys[phase, n, 0] = 2 * board[0, 0] + (1 if phase == race and high0 < oc.KOKS_SLOT else 0)
             keys[phase, n, 1] = 2 * board[1, 0] + (1 if phase == race and high1 < oc.KOKS_SLOT else 0)

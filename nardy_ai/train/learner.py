@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
+from nardy_ai.evaluators.grid import MOST_SUM, REAL_BITS, Grid
 from nardy_ai.evaluators.network import CEILING, Network, Weights
 from nardy_ai.features import STEPS, encode, find_features
 from nardy_ai.phases import find_phases
@@ -80,7 +81,10 @@ def one_of_layers(inputs: torch.Tensor, weights: torch.Tensor, biases: torch.Ten
 
 
 class TorchNetwork(torch.nn.Module):
-    """The same function as `evaluators.network.Network`, with gradients."""
+    """The same function as `evaluators.network.Network`, with gradients.
+
+    grid: None while it learns, with numbers as they are; else all is rounded as the fast path rounds it.
+    """
 
     def __init__(self, rules: RuleSet, shape: NetworkConfig, seed: int) -> None:
         super().__init__()
@@ -88,6 +92,7 @@ class TorchNetwork(torch.nn.Module):
         self.features = find_features(shape.features)
         self.phases = find_phases(shape.phases)
         self.activation = shape.activation
+        self.grid: Grid | None = None
         phases = self.phases.count(rules.board)
         dense = self.features.slots * STEPS.shape[1]
         classes = oc.class_count(rules)
@@ -124,21 +129,28 @@ class TorchNetwork(torch.nn.Module):
         inputs = self.features.inputs(boards[order], self.rules)
         reals = torch.from_numpy(self.features.real_inputs(boards[order], self.rules)).to(self.first.device)
         squared = self.activation == "squared"
-        if self.first.is_cpu:
+        if self.first.is_cpu and self.grid is None:
             units = first_units(self.first, self.first_bias, self.reals, torch.from_numpy(inputs), reals, squared)
         else:
-            dense = torch.from_numpy(encode(inputs)).to(self.first.device)
-            sums = torch.addmm(self.first_bias, dense, self.first)
-            width = self.reals.shape[1]
-            seeing = torch.addmm(sums[:, sums.shape[1] - width :], reals, self.reals)
-            whole = torch.cat((sums[:, : sums.shape[1] - width], seeing), dim=1)
-            units = whole.clamp(0, CEILING).square() if squared else torch.relu(whole)
+            units = self._dense_units(torch.from_numpy(encode(inputs)).to(self.first.device), reals, squared)
         counts = np.bincount(phases, minlength=len(self.second)).tolist()
         hidden = torch.relu(one_of_layers(units, self.shared + self.second, self.second_bias, counts))
         if self.middle.numel():
             hidden = torch.relu(one_of_layers(hidden, self.middle, self.middle_bias, counts))
         logits = one_of_layers(hidden, self.third, self.third_bias, counts)
         return logits[torch.from_numpy(np.argsort(order, kind="stable")).to(logits.device)]
+
+    def _dense_units(self, dense: torch.Tensor, reals: torch.Tensor, squared: bool) -> torch.Tensor:
+        """What `first_units` makes of the same inputs, `float32[N, S * F]`, by products."""
+        sums = torch.addmm(self.first_bias, dense, self.first)
+        before = sums.shape[1] - self.reals.shape[1]
+        if self.grid is not None:
+            reals = torch.floor(reals * 2**REAL_BITS + 0.5) / 2**REAL_BITS
+        whole = torch.cat((sums[:, :before], torch.addmm(sums[:, before:], reals, self.reals)), dim=1)
+        if self.grid is not None:
+            whole = _floor_to(whole, self.grid.sums).clamp(max=MOST_SUM * 2.0**-self.grid.sums)
+        units = whole.clamp(0, CEILING).square() if squared else torch.relu(whole)
+        return units if self.grid is None else _floor_to(units, self.grid.units(squared))
 
     def masked(self, boards: Boards) -> torch.Tensor:
         """Logits `float32[N, K]` of boards, the impossible classes far below all others."""
@@ -150,8 +162,9 @@ class TorchNetwork(torch.nn.Module):
         with torch.no_grad():
             return cast(NDArray[np.float32], torch.softmax(self.masked(boards), dim=1).cpu().numpy())
 
-    def take(self, weights: Weights) -> None:
-        """Take over numbers of a network of the same shape. What the phases share is their mean."""
+    def take(self, weights: Weights, grid: Grid | None = None) -> None:
+        """Take over numbers of a network of the same shape, and its grid. What the phases share is their mean."""
+        self.grid = grid
         arrays = {entry.name: getattr(weights, entry.name) for entry in fields(Weights)}
         arrays["shared"] = weights.second.mean(axis=0)
         arrays["second"] = weights.second - arrays["shared"]
@@ -211,6 +224,11 @@ class TorchNetwork(torch.nn.Module):
     def weights(self) -> Weights:
         """The numbers as the fast path takes them."""
         return weights_of({name: value.detach() for name, value in self.named_parameters()})
+
+
+def _floor_to(values: torch.Tensor, bits: int) -> torch.Tensor:
+    """Values in whole numbers of 2^-bits, rounded down."""
+    return torch.floor(values * 2.0**bits) * 2.0**-bits
 
 
 def weights_of(parameters: Mapping[str, torch.Tensor]) -> Weights:

@@ -2,8 +2,9 @@
 
     python scripts/ship_bot.py runs/short/fit-3 --name short --against random pubeval --pairs 10000 --decisions FILE
 
-What made it comes from the bot's file; points a game from the arena (same dice for both, seats swapped, cubeless); PR
-from decisions files, which are named and not copied; errors against the exact solution where `--exact` asks for them.
+What made it comes from the bot's file; points a game from the arena (same dice for both, seats swapped, cubeless), the
+last opponent in the card's first line; PR from decisions files, which are named and not copied; errors against the
+exact solution where `--exact` asks for them. An opponent may have pairs of its own: `--against pubeval gnubg:0*100000`.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from nardy_ai.play.against_exact import judge, sample_games
 from nardy_ai.play.arena import ArenaReport, play_pairs
 from nardy_ai.play.decisions import read_decisions, score_decisions
 from nardy_ai.play.sampling import sampled_positions
+from nardy_ai.resources import find_checkpoint
 from nardy_ai.rules import find_match_options
 from nardy_ai.train.loop import BOT_FILE
 
@@ -49,13 +51,14 @@ def main() -> None:
     bot = read_bot(path)
     rules = bot.network.rules
     reports = []
-    for other in args.against:
+    for entry in args.against:
+        other, _, pairs = entry.partition("*")
         report = play_pairs(
             bot.network,
             load_bot(other, rules),
             rules,
             find_match_options(rules.name),
-            pairs=args.pairs,
+            pairs=int(pairs or args.pairs),
             seed=args.seed,
             workers=2,
         )
@@ -151,7 +154,12 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
         f" {one.seed} |"
         for one in reports
     ]
-    commands = [f"    nardy benchmark {name} {one.second} --pairs {one.pairs} --seed {one.seed}" for one in reports]
+    under = f" --rules {bot.network.rules.name}"
+    commands = [
+        f"    nardy benchmark {name} {one.second}{under if find_checkpoint(one.second) else ''} --pairs {one.pairs}"
+        f" --seed {one.seed}"
+        for one in reports
+    ]
     return CARD.format(
         name=name,
         rules=bot.network.rules.name,

@@ -68,6 +68,12 @@ def _gnubg(rules: RuleSet) -> Bot:
     return GnubgBot(rules)
 
 
+def _gnubg_ahead(rules: RuleSet) -> Bot:
+    from nardy_ai.evaluators.peers import GnubgBot
+
+    return GnubgBot(rules, plies=1)
+
+
 def _sage(rules: RuleSet) -> Bot:
     from nardy_ai.evaluators.peers import SageBot
 
@@ -92,6 +98,7 @@ SOLVED = {
 }
 PEERS = {
     "gnubg:0": Entry("GNU Backgammon's bare net (its 0-ply); short nardy", _gnubg, "gnubg_nn"),
+    "gnubg:1": Entry("GNU Backgammon one ply ahead (its 1-ply), slow; short nardy", _gnubg_ahead, "gnubg_nn"),
     "sage:1": Entry("Sage's bare net (its 1-ply); short nardy", _sage, "bgsage"),
 }
 

@@ -105,18 +105,19 @@ class _Pairs:
         return builder.add(a, b)
 
 
-def _product(vectors: int, kind: type[_Floats] | type[_Pairs]) -> Any:
+def _product(vectors: int) -> Any:
     """c[r, j] += the sum over k of a[r, k] * b[k, j], for PRODUCT_ROWS rows and `vectors * LANES` columns.
 
     Called with (a, a_at, a_step, b, b_at, b_step, depth, c, c_at, c_step): of each contiguous array the element to
     begin with and the way from one row to the next. Each sum is added up in the order of k on its own, so it does not
     depend on its row or its neighbours.
 
-    Of `_Pairs` all arrays are `int32`, and an element of a and b is two numbers: b[k, j] those of column j in the rows
-    2 k and 2 k + 1.
+    All arrays are `float32`; or they are `int32`, and an element of a and b is two `int16` numbers: b[k, j] those of
+    column j in the rows 2 k and 2 k + 1.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = _Pairs if signature.args[0].dtype == types.int32 else _Floats
         a_step, b_step, depth, c_step = args[2], args[5], args[6], args[9]
         a, b, c = (_address(context, builder, signature, args, k) for k in (0, 3, 7))
         zero = ir.Constant(kind.total, [kind.nothing] * LANES)
@@ -151,10 +152,8 @@ def _product(vectors: int, kind: type[_Floats] | type[_Pairs]) -> Any:
     return intrinsic(typer)
 
 
-add_product_of_16 = _product(1, _Floats)
-add_product_of_32 = _product(2, _Floats)
-add_pairs_of_16 = _product(1, _Pairs)
-add_pairs_of_32 = _product(2, _Pairs)
+add_product_of_16 = _product(1)
+add_product_of_32 = _product(2)
 
 
 def _rows(signs: tuple[int, ...]) -> Any:

@@ -9,8 +9,6 @@ from nardy_ai.vectors import (
     LINE,
     PRODUCT_ROWS,
     add_four_rows,
-    add_pairs_of_16,
-    add_pairs_of_32,
     add_product_of_16,
     add_product_of_32,
     bytes_differ,
@@ -55,16 +53,6 @@ def _narrow(a, a_at, b, b_at, depth, c, c_at):
 @njit
 def _wide(a, a_at, b, b_at, depth, c, c_at):
     add_product_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
-
-
-@njit
-def _narrow_pairs(a, a_at, b, b_at, depth, c, c_at):
-    add_pairs_of_16(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
-
-
-@njit
-def _wide_pairs(a, a_at, b, b_at, depth, c, c_at):
-    add_pairs_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
 
 
 @njit
@@ -115,7 +103,7 @@ def test_product_is_added_to_its_part_of_an_array_and_to_nothing_else(product, c
     np.testing.assert_allclose(c, wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize(("product", "columns"), [(_narrow_pairs, LANES), (_wide_pairs, 2 * LANES)])
+@pytest.mark.parametrize(("product", "columns"), [(_narrow, LANES), (_wide, 2 * LANES)])
 def test_product_of_pairs_is_exact_up_to_the_largest_numbers(product, columns: int):
     rng = np.random.default_rng(columns)
     a, b = (rng.integers(-(2**15) + 1, 2**15, size).astype(np.int16) for size in ((12, 80), (50, 64, 2)))

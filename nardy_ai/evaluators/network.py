@@ -46,8 +46,6 @@ from nardy_ai.vectors import (
     LANES,
     PRODUCT_ROWS,
     add_four_rows,
-    add_pairs_of_16,
-    add_pairs_of_32,
     add_product_of_16,
     add_product_of_32,
     bytes_differ,
@@ -377,7 +375,8 @@ def _add_product(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
     """c += a . b for `n` rows, rounded up to a multiple of PRODUCT_ROWS, and `columns`, a multiple of 16.
 
     Of each array: where it begins, and the way from one row to the next (b: `columns`). A block of rows of b stays in
-    the nearest cache while all rows of a meet it.
+    the nearest cache while all rows of a meet it. All are `float32`, or `int32` of which a and b have two `int16` in
+    each element; `depth` counts elements.
     """
     for k in range(0, depth, _DEPTH):
         block = min(depth - k, _DEPTH)
@@ -390,22 +389,6 @@ def _add_product(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
             if columns % (2 * LANES):
                 j = columns - LANES
                 add_product_of_16(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _add_pairs(a, a_at, a_step, b, b_at, depth, columns, c, c_at, c_step, n):
-    """`_add_product` of `int16` numbers two at a time, with sums of `int32`: depth counts pairs."""
-    for k in range(0, depth, _DEPTH):
-        block = min(depth - k, _DEPTH)
-        for r in range(0, n, PRODUCT_ROWS):
-            left = a_at + r * a_step + k
-            right = b_at + k * columns
-            out = c_at + r * c_step
-            for j in range(0, columns - LANES, 2 * LANES):
-                add_pairs_of_32(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
-            if columns % (2 * LANES):
-                j = columns - LANES
-                add_pairs_of_16(a, left, a_step, b, right + j, columns, block, c, out + j, c_step)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
@@ -460,7 +443,7 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
         see = real_rows.shape[1]
         depth = len(real_rows)
         views[:] = 0
-        _add_pairs(
+        _add_product(
             sights.view(np.int32), phase * _ROWS * depth, depth, real_rows, 0, depth, see, views, 0, see, n
         )  # fmt: skip
         for r in range(n):
@@ -468,7 +451,7 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
     sums[:] = 0
     columns = sums.shape[1]
     half_width = width // 2
-    _add_pairs(
+    _add_product(
         units.view(np.int32), phase * _ROWS * half_width, half_width, second, phase * half_width * columns, half_width,
         columns, sums, 0, columns, n,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_points, equities, final_outcomes, swap
 from nardy_ai.rules import RuleSet
-from nardy_ai.sieve import Sieve
+from nardy_ai.sieve import Sieve, sieve_for
 
 __all__ = [
     "DEFAULT_FILTER",
@@ -138,11 +138,19 @@ class Judgement:
 class Lookahead:
     """An evaluator and bot that looks `plies` further ahead than `evaluator`.
 
-    filter: a preset's name, or a filter of one's own. Answers are pure functions of the board: batches may be split and
-    permuted. Raises BotError if `evaluator` is none, or does not choose plays.
+    filter: a preset's name, or a filter of one's own. candidates: of how many replies to each roll, the likeliest by a
+    sieve, the best is taken; None: of all. Answers are pure functions of the board: batches may be split and permuted.
+    Raises BotError if `evaluator` is none, or does not choose plays.
     """
 
-    def __init__(self, evaluator: Bot, plies: int, *, filter: MoveFilter | str = DEFAULT_FILTER) -> None:
+    def __init__(
+        self,
+        evaluator: Bot,
+        plies: int,
+        *,
+        filter: MoveFilter | str = DEFAULT_FILTER,
+        candidates: int | None = None,
+    ) -> None:
         if not isinstance(evaluator, PlayingEvaluator):
             raise BotError(
                 f"bot {evaluator.name!r} is no evaluator: it ranks plays and knows no chances, so it cannot look ahead;"
@@ -150,12 +158,16 @@ class Lookahead:
             )
         if not 0 <= plies <= MOST_PLIES:
             raise BotError(f"plies = {plies}; expected 0 (the bare evaluator) to {MOST_PLIES}")
+        if candidates is not None and candidates < 1:
+            raise BotError(f"candidates = {candidates}; expected 1 or more, or None")
         self.evaluator = evaluator
         self.plies = plies
         self.filter = find_filter(filter) if isinstance(filter, str) else filter
         self.rules: RuleSet = evaluator.rules
         suffix = "" if self.filter.name == DEFAULT_FILTER else f":{self.filter.name}"
+        suffix += "" if candidates is None else f":{candidates}"
         self.name = f"{evaluator.name}@{plies}ply{suffix}"
+        self._sieve = None if candidates is None else sieve_for(evaluator, keep=candidates)
 
     def outcomes(self, boards: ArrayLike) -> Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -208,7 +220,7 @@ class Lookahead:
         first, which = distinct_boards(boards[waiting])
         found = np.empty((len(first), answers.shape[1]), dtype=np.float32)
         for part in _chunks(len(first)):
-            replies = best_replies(self.evaluator, boards[waiting[first[part]]])
+            replies = best_replies(self.evaluator, boards[waiting[first[part]]], self._sieve)
             outcomes = replies.outcomes
             if plies > 1:
                 outcomes = self._outcomes(replies.boards.reshape(-1, 2, SLOTS), plies - 1).reshape(outcomes.shape)

@@ -12,6 +12,7 @@ from nardy_ai.boards import BAR, FACING, finished
 from nardy_ai.cli.main import main
 from nardy_ai.errors import ConfigError
 from nardy_ai.movegen.generate import expand
+from nardy_ai.outcomes import equities
 from nardy_ai.play.decisions import Decisions
 from nardy_ai.play.sampling import awkward_boards, sampled_positions
 from nardy_ai.rules import MatchOptions, find_preset, find_rules
@@ -116,6 +117,24 @@ def test_hard_positions_are_those_where_look_ahead_changes_the_net_most(tmp_path
     assert hard.outcomes.tobytes() == everything.outcomes[inside].tobytes()
 
 
+def test_a_teacher_that_judges_likely_replies_only_says_nearly_the_same_and_never_more_for_the_replier(tmp_path: Path):
+    """Replies that the sieve loses can only make him who replies worse off."""
+    teacher = Lookahead(network_of(HYPER), 1)
+    make_labels(tmp_path / "all", teacher, MATCH, RECIPE, shards=1)
+    make_labels(tmp_path / "many", teacher, MATCH, replace(RECIPE, candidates=200), shards=1)
+    make_labels(tmp_path / "few", teacher, MATCH, replace(RECIPE, candidates=4), shards=1)
+
+    whole, many, few = (read_labels([tmp_path / name]) for name in ("all", "many", "few"))
+
+    assert many.outcomes.tobytes() == whole.outcomes.tobytes()
+    assert few.boards.tobytes() == whole.boards.tobytes()
+    lost = equities(whole.outcomes, HYPER) - equities(few.outcomes, HYPER)
+    assert lost.min() > -1e-6
+    assert 0 < lost.mean() < 0.02
+    assert few.sources[0]["teacher"] == whole.sources[0]["teacher"] == teacher.name
+    assert few.sources[0]["recipe"]["candidates"] == 4
+
+
 def test_the_last_folder_that_has_a_position_counts(tmp_path: Path):
     make_labels(tmp_path / "one", network_of(HYPER), MATCH, RECIPE, shards=1)
     make_labels(tmp_path / "two", network_of(HYPER, seed=2), MATCH, RECIPE, shards=1)
@@ -184,6 +203,8 @@ def test_label_command_fills_a_folder_and_says_what_it_did(tmp_path: Path, capsy
         (["pubeval", "--out", "x"], "knows no chances"),
         (["hyper", "--out", "x", "--shards", "0"], "expected 1 or more"),
         (["hyper", "--out", "x", "--near-share", "2"], "near_share = 2.0; expected 0 to 1"),
+        (["hyper", "--out", "x", "--candidates", "-1"], "candidates = -1; expected 1 or more, or 0 for all"),
+        (["hyper", "--out", "x", "--candidates", "5"], "does not look ahead"),
         (["hyper", "--out", "x", "--student", "random"], "give both"),
         (["hyper", "--out", "x", "--decisions", "own"], "teacher 'hyper' is not better than student 'hyper'"),
         (["hyper", "--out", "x", "--decisions", "huper"], "unknown set of decisions 'huper'"),

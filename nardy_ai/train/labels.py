@@ -66,11 +66,16 @@ class LabelRecipe:
         default=1.0,
         metadata={"help": "share of the positions that is labelled, those where one ply changes the net's mind most"},
     )
+    candidates: int = field(
+        default=0, metadata={"help": "replies to a roll that the teacher judges, the likeliest ones; 0: all"}
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that no folder can have. Raises ConfigError."""
         if self.games < 1 or not 0 <= self.seed < 2**62 or not 1 <= self.wild_plies <= 1_000_000:
             raise ConfigError(f"{self}: games and wild_plies from 1, a seed of 0 to 2**62 - 1 are expected")
+        if self.candidates < 0:
+            raise ConfigError(f"candidates = {self.candidates}; expected 1 or more, or 0 for all")
         for name in ("wild_share", "awkward_share", "near_share", "hard_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
@@ -148,8 +153,9 @@ def make_labels(
     progress: called with a shard's number and its positions, those found whole included. stop: asked before each shard.
     Raises ConfigError where the folder holds shards of another recipe, teacher or rules.
     """
+    labeller = _with_candidates(teacher, recipe.candidates)
     folder.mkdir(parents=True, exist_ok=True)
-    about = _about(teacher, recipe)
+    about = _about(labeller, recipe) | {"teacher": teacher.name}
 
     def one(number: int) -> bool:
         path = _path(folder, number)
@@ -164,7 +170,7 @@ def make_labels(
             )  # fmt: skip
             if recipe.hard_share < 1:
                 boards = _hardest(player_of(teacher), boards, recipe.hard_share)
-            arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": teacher.outcomes(boards)}
+            arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": labeller.outcomes(boards)}
             write_tensors(path, arrays, about, check=_read_shard)
             found = len(boards)
         if progress is not None:
@@ -214,7 +220,7 @@ def rms_of_equity(found: Outcomes, wanted: Outcomes, rules: RuleSet) -> float:
 
 
 def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
-    """What a shard says of itself. Another teacher of the same name has other answers."""
+    """What a shard says of itself, but for the teacher's name. Another teacher of the same name has other answers."""
     probes = sampled_positions(
         player_of(teacher), MatchOptions(), range(1), seed=0, wild_share=1.0, wild_plies=10, awkward_share=0.0,
         near_share=0.0,
@@ -224,9 +230,19 @@ def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
         "format": FORMAT,
         "rules": json.dumps(rules_to_dict(teacher.rules), ensure_ascii=False),
         "recipe": json.dumps(asdict(recipe)),
-        "teacher": teacher.name,
         "answers": hashlib.sha256(answers.tobytes()).hexdigest(),
     }
+
+
+def _with_candidates(teacher: PlayingEvaluator, candidates: int) -> PlayingEvaluator:
+    """The teacher, who judges so many replies to a roll; 0: all. Raises ConfigError."""
+    if not candidates:
+        return teacher
+    if not isinstance(teacher, Lookahead):
+        raise ConfigError(
+            f"candidates are of look-ahead, and teacher {teacher.name!r} does not look ahead; leave it out"
+        )
+    return Lookahead(teacher.evaluator, teacher.plies, filter=teacher.filter, candidates=candidates)
 
 
 def _hardest(net: Bot, boards: Boards, share: float) -> Boards:

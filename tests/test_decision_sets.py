@@ -1,6 +1,7 @@
 """Sets of decisions made by the project: what is sampled, how it is labelled, files that are taken up and refused."""
 
 import json
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from networks import network_of
 from solved import two_checkers
 
 from nardy_ai import resources
+from nardy_ai.bots import load_bot
 from nardy_ai.cli.main import main
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.baselines import RandomBot
@@ -17,7 +19,16 @@ from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.exact.solve import few_checkers
 from nardy_ai.movegen.generate import Afterstates, afterstates, best_of_segments
 from nardy_ai.notation import parse_position
-from nardy_ai.play.decision_sets import CLOSE, MOST_LISTED, REACH, SetRecipe, candidates, found_decisions, make_set
+from nardy_ai.play.decision_sets import (
+    BEHIND,
+    CLOSE,
+    MOST_LISTED,
+    REACH,
+    SetRecipe,
+    candidates,
+    found_decisions,
+    make_set,
+)
 from nardy_ai.play.decisions import (
     Decisions,
     Doubt,
@@ -146,6 +157,35 @@ def test_a_set_that_was_stopped_is_taken_up_to_the_same_bytes(rolled_set, tmp_pa
     assert sorted(file.name for file in tmp_path.iterdir()) == ["set.jsonl.gz"]
 
 
+def test_plays_clearly_behind_after_the_first_games_are_rolled_out_no_further(tmp_path):
+    """The others have the numbers of a set that rolls all out."""
+    recipe, bot = SetRecipe(games=108, truncate=7), load_bot("hyper")
+    sets = []
+    for name, one in (
+        ("sifted", replace(recipe, first=36)),
+        ("whole", recipe),
+        ("begun", replace(recipe, games=36)),
+    ):
+        make_set(tmp_path / f"{name}.jsonl.gz", bot, MATCH, one, count=20)
+        sets.append([record for _, record in read_records(tmp_path / f"{name}.jsonl.gz")][1:])
+
+    left = 0
+    for sifted, whole, begun in zip(*sets, strict=True):
+        mine, full, early = ({str(one["board"]): one for one in each["cands"]} for each in (sifted, whole, begun))
+        assert mine.keys() == full.keys() == early.keys()
+        best = begun["cands"][0]["equity"]
+        behind = {board for board, one in early.items() if one["equity"] < best - BEHIND * one["difference_se"]}
+        if len(behind) == len(early) - 1:
+            behind = set(early)
+        left += len(behind)
+        for board, one in mine.items():
+            if board in behind:
+                assert one == early[board]
+            else:
+                assert (one["equity"], one["se"]) == (full[board]["equity"], full[board]["se"])
+    assert 5 < left < sum(len(record["cands"]) for record in sets[0]) - 5
+
+
 def test_a_longer_set_begins_with_the_shorter_one(rolled_set, tmp_path):
     path, seen = tmp_path / "set.jsonl.gz", []
     make_set(path, network_of(TWO), MATCH, ROLLED, count=7)
@@ -160,6 +200,7 @@ def test_a_longer_set_begins_with_the_shorter_one(rolled_set, tmp_path):
     ("bot", "recipe", "reason"),
     [
         (network_of(TWO), SetRecipe(games=72, seed=6), "was made with recipe"),
+        (network_of(TWO), replace(ROLLED, first=36), "was made with recipe"),
         (network_of(TWO, seed=2), ROLLED, "was made with probe"),
         (network_of(HYPER), ROLLED, "was made with rules"),
         (RandomBot(TWO), ROLLED, "knows no chances"),

@@ -10,7 +10,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.files import replace_file, sole_use
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
-from nardy_ai.outcomes import class_points, equities, swap
+from nardy_ai.outcomes import equities, swap
 from nardy_ai.play.decisions import FORMAT, read_records
 from nardy_ai.play.kinds import kinds_of
 from nardy_ai.play.sampling import turns_of
-from nardy_ai.rollouts import THROWS, rollout
+from nardy_ai.rollouts import THROWS, RolloutReport, rollout
 from nardy_ai.rules import MatchOptions, RuleSet, rules_to_dict, start_boards
 from nardy_ai.search import Lookahead, PlayingEvaluator
 
@@ -53,6 +53,9 @@ A_GAME = 2
 
 TRIES = 6
 """How many turns of a game are looked at for them."""
+
+BEHIND = 4.0
+"""Standard errors of the difference by which a play must trail to be left after the first games."""
 
 WILD_SHARE = 0.1
 WILD_PLIES = 20
@@ -79,6 +82,12 @@ class SetRecipe:
     truncate: int | None = field(
         default=None, metadata={"help": "let the bot judge games of rollouts after N plies in place of playing on"}
     )
+    first: int = field(
+        default=0,
+        metadata={
+            "help": f"after N games roll out no further what is {BEHIND:g} standard errors behind the best; 0: all"
+        },
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that no set can have. Raises NardyError."""
@@ -88,6 +97,8 @@ class SetRecipe:
                 f"{self}: a seed of 0 to 2**62 - 1, 2 games or more, plies from 0 and truncation after 1 or more are"
                 " expected"
             )
+        if self.first and not 2 <= self.first < self.games:
+            raise NardyError(f"first = {self.first}; expected 2 games or more and less than {self.games}, or 0")
 
 
 @dataclass(frozen=True)
@@ -290,6 +301,8 @@ def _done(path: Path, part: Path, about: Mapping[str, Any]) -> list[str]:
     for key, wanted in about.items():
         if key == "probe":
             same = len(found.get(key, ())) == len(wanted) and np.allclose(found[key], wanted, rtol=0, atol=_SAME)
+        elif key == "recipe":  # what an older one does not say is as it was before there was a choice
+            same = isinstance(found.get(key), dict) and {"first": 0} | found[key] == wanted
         else:
             same = found.get(key) == wanted
         if not same:
@@ -365,22 +378,21 @@ def _labelled(decision: Decision, bot: PlayingEvaluator, recipe: SetRecipe, stop
             for play, one, chances in zip(decision.plays, worth, outcomes, strict=True)
         ]
     else:
-        report = rollout(
-            bot, decision.plays, games=recipe.games, seed=seed, plies=recipe.plies, truncate_after=recipe.truncate,
-            after_play=True, batch=recipe.games, stop=stop,
-        )  # fmt: skip
-        if report.stopped == "interrupted":
-            return None
-        middle = recipe.games // (2 * THROWS) * THROWS or recipe.games // 2
-        values = report.results @ class_points(rules).astype(np.float64)
-        halves = np.stack((values[:, :middle].mean(axis=1), values[:, middle:].mean(axis=1)), axis=1)
-        listed = [
-            _candidate(
-                line.board, rules, line.equity, (float(half[0]), float(half[1])), line.standard_error,
-                line.difference_error, line.outcomes,
-            )
-            for line, half in zip(report.lines, halves, strict=True)
-        ]  # fmt: skip
+        listed = []
+        plays, games, earlier = decision.plays, recipe.first or recipe.games, None
+        while len(plays):
+            report = rollout(
+                bot, plays, games=games, seed=seed, plies=recipe.plies, truncate_after=recipe.truncate,
+                after_play=True, batch=recipe.games, earlier=earlier, stop=stop,
+            )  # fmt: skip
+            if report.stopped == "interrupted":
+                return None
+            going = np.array([line.difference >= -BEHIND * line.difference_error for line in report.lines])
+            if report.games == recipe.games or going.sum() < 2:
+                going[:] = False
+            listed += [line for line, more in zip(_listed(report), going, strict=True) if not more]
+            plays, games = plays[going], recipe.games - report.games
+            earlier = _of_some(report, going)
     listed.sort(key=lambda one: -one["equity"])
     return _text(
         {
@@ -389,6 +401,30 @@ def _labelled(decision: Decision, bot: PlayingEvaluator, recipe: SetRecipe, stop
             "cands": listed, "games": recipe.games, "bot": bot.name, "seed": seed, "version": __version__,
         }
     )  # fmt: skip
+
+
+def _listed(report: RolloutReport) -> list[dict[str, Any]]:
+    """What a set says of the plays rolled out."""
+    middle = report.games // (2 * THROWS) * THROWS or report.games // 2
+    halves = np.stack((report.equities[:, :middle].mean(axis=1), report.equities[:, middle:].mean(axis=1)), axis=1)
+    return [
+        _candidate(
+            line.board, report.rules, line.equity, (float(half[0]), float(half[1])), line.standard_error,
+            line.difference_error, line.outcomes,
+        )
+        for line, half in zip(report.lines, halves, strict=True)
+    ]  # fmt: skip
+
+
+def _of_some(report: RolloutReport, kept: NDArray[np.bool_]) -> RolloutReport:
+    """The report of some of its positions, `bool[P]`."""
+    return replace(
+        report,
+        boards=report.boards[kept],
+        results=report.results[kept],
+        cut=report.cut[kept],
+        probe=report.probe[kept],
+    )
 
 
 def _candidate(

@@ -11,8 +11,8 @@ from nardy_ai.rules import find_rules
 
 torch = pytest.importorskip("torch", reason="only training needs torch")
 
-from nardy_ai.train.config import NetworkConfig  # noqa: E402
-from nardy_ai.train.learner import TorchNetwork  # noqa: E402
+from nardy_ai.train.config import NetworkConfig, OptimConfig  # noqa: E402
+from nardy_ai.train.learner import Learner, TorchNetwork, equity_loss  # noqa: E402
 
 SHORT = find_rules("short")
 
@@ -51,3 +51,39 @@ def test_logits_and_gradients_are_those_of_plain_products(features: str, activat
         if value.numel():
             assert wanted.abs().max() > 0.1, name
             torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4, msg=name)
+
+
+def test_large_errors_of_equity_count_by_their_size_and_small_ones_by_its_square():
+    error = torch.tensor([-4.0, -1e-3, 0.0, 1e-3, 4.0], dtype=torch.float64)
+
+    torch.testing.assert_close(equity_loss(error, 0.0), error.square())
+    torch.testing.assert_close(equity_loss(error, 0.1)[1:4], error[1:4].square(), rtol=1e-4, atol=0)
+    torch.testing.assert_close(
+        equity_loss(error, 0.1)[[0, 4]], torch.full((2,), 0.2 * 4 - 0.02).double(), rtol=1e-2, atol=0
+    )
+
+
+def test_a_step_follows_the_loss_that_was_asked_for():
+    """Where one label is far off, delta keeps it from deciding for all."""
+    shape = NetworkConfig(
+        "tactics-1", UNITS, HIDDEN, phases_for("tactics-1"), SEEING, middle_for("tactics-1"), "squared"
+    )
+    boards = reached_boards(SHORT, 20, seed=8)[0]
+    boards = boards[(boards[:, :, 1:] > 0).any(axis=2).all(axis=1)]
+    targets = np.tile(np.float32([1, 0, 0, 0, 0, 0]), (len(boards), 1))
+    after = []
+    for optim in (
+        OptimConfig(),
+        OptimConfig(equity_weight=10.0),
+        OptimConfig(equity_weight=10.0, equity_delta=1e3),
+        OptimConfig(equity_weight=10.0, equity_delta=0.01),
+    ):
+        learner = Learner(SHORT, shape, optim, seed=1, device=torch.device("cpu"))
+        learner.learn(boards, targets, 0.0)
+        gradient = learner.network.third_bias.grad
+        assert gradient is not None
+        after.append(gradient.clone())
+
+    torch.testing.assert_close(after[2], after[1], rtol=1e-3, atol=1e-4)
+    bare, squared, bounded = after[0], after[1], after[3]
+    assert (squared - bare).abs().max() > 5 * (bounded - bare).abs().max() > 0

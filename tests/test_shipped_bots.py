@@ -37,7 +37,11 @@ def test_bot_was_made_by_the_shipped_recipe_or_config_of_its_name(name):
     assert isinstance(fit, FitStage)
     assert bot.card["steps"] == fit.config.steps
     assert bot.card["config"]["network"].items() <= asdict(fit.config.network).items()
-    early = {"matrix_lr": 0.0, "equity_weight": 0.0}  # what cards written before these options mean
+    early = {
+        "matrix_lr": 0.0,
+        "equity_weight": 0.0,
+        "equity_delta": 0.0,
+    }  # what cards written before these options mean
     assert early | bot.card["config"]["optim"] == asdict(fit.config.optim)
     for source, label in zip(bot.card["sources"], fit.config.labels, strict=True):
         stage = labels[label]

@@ -50,6 +50,9 @@ class OptimConfig:
     warmup: float = _option(0.0, "the first share of the run, over which the rate rises from 0")
     matrix_lr: float = _option(0.0, "Muon's rate for the shared matrices, falling like lr (0: Adam learns them too)")
     equity_weight: float = _option(0.0, "weight of the squared error of equity beside the cross entropy of outcomes")
+    equity_delta: float = _option(
+        0.0, "errors of equity well above this count by their size, not its square; 0: none do"
+    )
     average: float = _option(0.999, "weight of the past in the running average of weights that is saved as the bot")
 
 
@@ -170,6 +173,7 @@ def _optim_checks(optim: OptimConfig) -> Iterator[tuple[bool, str]]:
     yield optim.lr <= 1, f"optim.lr = {optim.lr}; expected at most 1"
     yield 0 <= optim.matrix_lr <= 1, f"optim.matrix_lr = {optim.matrix_lr}; expected 0 to 1"
     yield 0 <= optim.equity_weight <= MANY, f"optim.equity_weight = {optim.equity_weight}; expected 0 or more"
+    yield 0 <= optim.equity_delta <= MANY, f"optim.equity_delta = {optim.equity_delta}; expected 0 or more"
     yield 0 <= optim.average < 1, "optim.average must be from 0 to below 1"
 
 

@@ -226,6 +226,16 @@ class TorchNetwork(torch.nn.Module):
         return weights_of({name: value.detach() for name, value in self.named_parameters()})
 
 
+def equity_loss(error: torch.Tensor, delta: float) -> torch.Tensor:
+    """The squares of errors well below delta, and of larger ones twice delta their size; delta = 0: all squares.
+
+    Pseudo-Huber: 2 delta (sqrt(error^2 + delta^2) - delta).
+    """
+    if not delta:
+        return error.square()
+    return 2 * delta * ((error.square() + delta * delta).sqrt() - delta)
+
+
 def _floor_to(values: torch.Tensor, bits: int) -> torch.Tensor:
     """Values in whole numbers of 2^-bits, rounded down."""
     return torch.floor(values * 2.0**bits) * 2.0**-bits
@@ -282,7 +292,7 @@ class Learner:
         loss = entropy = -(wanted * logarithms).sum(dim=1).mean()
         if self.optim.equity_weight:
             error = (logarithms.exp() - wanted) @ self.points
-            loss = entropy + self.optim.equity_weight * error.square().mean()
+            loss = entropy + self.optim.equity_weight * equity_loss(error, self.optim.equity_delta).mean()
         self.network.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()

@@ -99,7 +99,8 @@ def test_lanes_change_nothing(lanes: int, monkeypatch: pytest.MonkeyPatch):
 
 def test_more_pairs_begin_with_the_same_pairs():
     few, many = (
-        arena._play_range((RandomBot(HYPER), PipsBot(HYPER)), HYPER, USE_DICE, range(n), 3, None, None) for n in (9, 30)
+        arena._play_range((RandomBot(HYPER), PipsBot(HYPER)), HYPER, USE_DICE, range(n), 3, None, None, None)
+        for n in (9, 30)
     )
 
     assert (many[0][:9] == few[0]).all()
@@ -193,11 +194,11 @@ def test_classes_belong_to_the_bot_that_won_by_them():
 def test_games_longer_than_the_most_plies_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch):
     """No points to anyone; the games that end in time are what they were."""
     bots = RandomBot(HYPER), PipsBot(HYPER)
-    classes, plies = arena._play_range(bots, HYPER, USE_DICE, range(60), 3, None, None)
+    classes, plies, _ = arena._play_range(bots, HYPER, USE_DICE, range(60), 3, None, None, None)
     monkeypatch.setattr(arena, "MOST_PLIES", 20)
     monkeypatch.setattr(arena, "_LANES", 16)
 
-    cut_classes, cut_plies = arena._play_range(bots, HYPER, USE_DICE, range(60), 3, None, None)
+    cut_classes, cut_plies, _ = arena._play_range(bots, HYPER, USE_DICE, range(60), 3, None, None, None)
     report = play_pairs(*bots, HYPER, USE_DICE, pairs=60, seed=3)
 
     in_time = plies <= 20

@@ -41,6 +41,7 @@ from nardy_ai.play.decisions import (
     read_decisions,
     score_decisions,
 )
+from nardy_ai.play.luck import luck_by
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, presets, start_boards
 
 INTERRUPTED = 130
@@ -86,6 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="games in pairs: same dice, seats swapped (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the dice (default: %(default)s)")
+    parser.add_argument(
+        "--luck",
+        metavar="BOT",
+        help="take luck off the points, as BOT sees it, such as short-fast: strong bots are compared as surely in a"
+        " fifth of the time (default: luck and all)",
+    )
     add_workers_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_json_argument(parser)
@@ -103,6 +110,8 @@ def run(args: argparse.Namespace) -> int:
             "--cube, --match, --games, --policy and --cap play; --bearoffs and --decisions do not, and --exact knows"
             " --cube alone"
         )
+    if args.luck is not None and (measured or wants_cube(args)):
+        raise NardyError("--luck is taken off the points of games without the cube")
     if args.pairs < 1 or args.workers < 1:
         raise NardyError(f"--pairs {args.pairs} --workers {args.workers}: expected 1 or more")
     with compile_notice():
@@ -141,6 +150,7 @@ def _find_rules(name: str | None, bots: Sequence[str]) -> tuple[RuleSet, MatchOp
 
 def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
     matches = len(list(combinations(bots, 2)))
+    luck = None if args.luck is None else luck_by(load_bot(args.luck, rules), rules)
     with (
         finishing() as stop,
         tqdm(total=2 * args.pairs * matches, unit=" games", disable=args.quiet, file=sys.stderr) as bar,
@@ -152,8 +162,9 @@ def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: 
                 bar.update(games)
 
         reports = play_matrix(
-            bots, rules, match, pairs=args.pairs, seed=args.seed, workers=args.workers, progress=progress, stop=stop
-        )
+            bots, rules, match, pairs=args.pairs, seed=args.seed, luck=luck, workers=args.workers, progress=progress,
+            stop=stop,
+        )  # fmt: skip
         complete = not stop()
     if args.json:
         print_json(_matches_data(args, reports, rules, match, complete=complete))
@@ -175,6 +186,8 @@ def _print_matches(
         f"nardy {__version__}, rules {rules.name}, {args.pairs} pairs a match, seed {args.seed}, opening"
         f" {match.opening}, duplicate dice, seats swapped"
     )
+    if args.luck is not None:
+        print(f"points less luck, as {reports[0].luck} sees it; wins are as they fell")
     if not complete:
         print("interrupted: what follows is of the pairs played")
     print()
@@ -256,6 +269,7 @@ def _matches_data(
                 "first": one.first,
                 "second": one.second,
                 "pairs": one.pairs,
+                "luck": one.luck,
                 "points": rounded(one.points),
                 "standard_error": _or_null(one.standard_error),
                 "interval": [_or_null(end) for end in _interval(one)],

@@ -1,13 +1,14 @@
 """The arena: bots against each other, the checkers only. Every pair of games has the same dice with seats swapped.
 
 Points a game are those of the first bot; the standard error is over pairs, since the two games of a pair depend on each
-other. A bot against itself scores exactly 0, whatever the dice.
+other. A bot against itself scores exactly 0, whatever the dice. Luck can be taken off the points (`play.luck`).
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.play.lockstep import roll, won
+from nardy_ai.play.luck import Luck
 from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 
 MOST_PLIES = 20_000
@@ -36,8 +38,9 @@ Stop = Callable[[], bool]
 class ArenaReport:
     """How the first bot did against the second.
 
-    points: a game, with standard_error over pairs. first_rates, second_rates: the shares of all games that each won in
-    each class (single, mars, koks; or by checkers left). first_won: its share of all games. cut: games never ended.
+    points: a game, with standard_error over pairs, less luck as the bot named `luck` sees it (None: luck and all).
+    first_rates, second_rates: the shares of all games that each won in each class (single, mars, koks; or by checkers
+    left). first_won: its share of all games. cut: games never ended.
     """
 
     first: str
@@ -52,6 +55,7 @@ class ArenaReport:
     second_rates: tuple[float, ...]
     plies: float
     cut: int
+    luck: str | None = None
 
 
 def play_pairs(
@@ -62,15 +66,18 @@ def play_pairs(
     *,
     pairs: int,
     seed: int,
+    luck: Luck | None = None,
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> ArenaReport:
     """Play `pairs` pairs of games; in each, either bot starts once with the same dice.
 
-    workers: threads; they change the time, never the result. progress: called with the number of games ended since the
-    last call. stop: asked by every thread before each ply; once it says yes no new pair begins, and the report is of
-    those begun, which are played to their end: to drop them would be to drop long games. What it raises ends the match.
+    luck: takes the luck of all rolls but the opening off the points: the same mean, a far smaller spread, and a ply
+    takes several times as long. workers: threads; they change the time, never the result. progress: called with the
+    number of games ended since the last call. stop: asked by every thread before each ply; once it says yes no new
+    pair begins, and the report is of those begun, which are played to their end: to drop them would be to drop long
+    games. What it raises ends the match.
     """
     if not (0 <= seed < 2**63 and pairs <= MOST_PAIRS and workers <= MOST_WORKERS):
         raise NardyError(
@@ -82,13 +89,12 @@ def play_pairs(
     bounds = np.linspace(0, pairs, min(workers, pairs) + 1).astype(int).tolist()
     with ThreadPoolExecutor(len(bounds) - 1) as pool:
         jobs = [
-            pool.submit(_play_range, (first, second), rules, match, range(low, high), seed, progress, stop)
+            pool.submit(_play_range, (first, second), rules, match, range(low, high), seed, luck, progress, stop)
             for low, high in pairwise(bounds)
         ]
         parts = [job.result() for job in jobs]
-    classes = np.concatenate([part[0] for part in parts])
-    plies = np.concatenate([part[1] for part in parts])
-    points = np.append(oc.class_points(rules), 0)[classes]
+    classes, plies, lucky = (np.concatenate(each) for each in zip(*parts, strict=True))
+    points = np.append(oc.class_points(rules), 0)[classes] - lucky
     by_pair = points.mean(axis=1)
     half = oc.class_count(rules) // 2
     rates = [float((classes == k).mean()) for k in range(2 * half)]
@@ -105,6 +111,7 @@ def play_pairs(
         second_rates=tuple(rates[half:]),
         plies=float(plies.mean()),
         cut=int((classes == 2 * half).sum()),
+        luck=None if luck is None else luck.control.name,
     )
 
 
@@ -115,22 +122,44 @@ def play_matrix(
     *,
     pairs: int,
     seed: int,
+    luck: Luck | None = None,
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> list[ArenaReport]:
     """`play_pairs` for every two of `bots`, all on the same dice, in the order (0, 1), (0, 2), ..., (1, 2), ...
 
-    stop: as in `play_pairs`; matches that have not begun are left out.
+    luck, stop: as in `play_pairs`; matches that have not begun are left out.
     """
     reports: list[ArenaReport] = []
     for one, other in combinations(bots, 2):
         if reports and stop is not None and stop():
             break
         reports.append(
-            play_pairs(one, other, rules, match, pairs=pairs, seed=seed, workers=workers, progress=progress, stop=stop)
+            play_pairs(
+                one,
+                other,
+                rules,
+                match,
+                pairs=pairs,
+                seed=seed,
+                luck=luck,
+                workers=workers,
+                progress=progress,
+                stop=stop,
+            )
         )
     return reports
+
+
+class _Games(NamedTuple):
+    """P pairs of games. classes: in which the first bot ended each, `int64[P, 2]`, K for a game cut. plies:
+    `int64[P, 2]`. luck: what it has brought the first bot, `float64[P, 2]`, 0 where nobody measures it.
+    """
+
+    classes: NDArray[np.int64]
+    plies: NDArray[np.int64]
+    luck: NDArray[np.float64]
 
 
 def _play_range(
@@ -139,16 +168,18 @@ def _play_range(
     match: MatchOptions,
     pairs: range,
     seed: int,
+    luck: Luck | None,
     progress: Progress | None,
     stop: Stop | None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The class in which the first bot ended each game, `int64[P, 2]` (K for a game cut), and plies `int64[P, 2]`.
+) -> _Games:
+    """The games of these pairs.
 
     Column 0: the first bot started. Games run side by side; a lane whose game has ended takes the next one waiting.
     """
     n = 2 * len(pairs)
     classes = np.zeros(n, dtype=np.int64)
     lengths = np.zeros(n, dtype=np.int64)
+    lucky = np.zeros(n)
     lanes = min(n, _LANES)
     job = np.arange(lanes)  # game number within the range: pair job // 2, started by bot job % 2
     waiting = lanes
@@ -159,6 +190,11 @@ def _play_range(
             n = waiting + waiting % 2  # the second game of a pair that has begun is played too
         dice = roll(seed, job // 2 + pairs.start, plies, match.opening)
         mover = (job + plies) % 2
+        if luck is not None:
+            at = np.flatnonzero(plies)  # an opening roll has other chances, and both bots have it once
+            if len(at):
+                brought = luck.of(boards[at], dice[at])
+                lucky[job[at]] += np.where(mover[at] == 0, brought, -brought)
         boards = _play_ply(bots, boards, dice, mover, rules)
         plies = plies + 1
         over = won(boards, rules)
@@ -184,7 +220,7 @@ def _play_range(
             keep = np.ones(len(job), dtype=bool)
             keep[gone] = False
             boards, plies, job = boards[keep], plies[keep], job[keep]
-    return classes[:n].reshape(-1, 2), lengths[:n].reshape(-1, 2)
+    return _Games(classes[:n].reshape(-1, 2), lengths[:n].reshape(-1, 2), lucky[:n].reshape(-1, 2))
 
 
 def _play_ply(

@@ -5,6 +5,7 @@
 What made it comes from the bot's file; points a game from the arena (same dice for both, seats swapped, cubeless), the
 last opponent in the card's first line; PR from decisions files, which are named and not copied; errors against the
 exact solution where `--exact` asks for them. An opponent may have pairs of its own: `--against pubeval gnubg:0*100000`.
+`--luck BOT` takes luck off all points, as `nardy benchmark` does.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from nardy_ai.files import replace_text
 from nardy_ai.play.against_exact import judge, sample_games
 from nardy_ai.play.arena import ArenaReport, play_pairs
 from nardy_ai.play.decisions import read_decisions, score_decisions
+from nardy_ai.play.luck import luck_by
 from nardy_ai.play.sampling import sampled_positions
 from nardy_ai.resources import find_checkpoint
 from nardy_ai.rules import find_match_options
@@ -42,6 +44,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--decisions", type=Path, nargs="+", default=[])
+    parser.add_argument("--luck", help="the bot that measures luck")
     parser.add_argument("--exact", action="store_true", help="measure against the exact solution")
     args = parser.parse_args()
     name = args.name or args.run.name
@@ -50,6 +53,7 @@ def main() -> None:
     save_bot(path, trained.network, golden=golden_of(trained.network), card=trained.card)
     bot = read_bot(path)
     rules = bot.network.rules
+    luck = luck_by(load_bot(args.luck, rules), rules) if args.luck else None
     reports = []
     for entry in args.against:
         other, _, pairs = entry.partition("*")
@@ -60,6 +64,7 @@ def main() -> None:
             find_match_options(rules.name),
             pairs=int(pairs or args.pairs),
             seed=args.seed,
+            luck=luck,
             workers=2,
         )
         print(f"{other}: {report.points:+.4f} +- {report.standard_error:.4f}", flush=True)
@@ -92,8 +97,8 @@ Rules `{rules}`; {best.points:+.3f} +- {best.standard_error:.3f} points a game a
 
 ## Measured
 
-The bare network on {date}: checkers only, cubeless money points; the same dice for both sides with seats swapped,
-standard error over pairs.
+The bare network on {date}: checkers only, cubeless money points{luck}; the same dice for both sides with seats
+swapped, standard error over pairs.
 
 | against | points a game | standard error | games won | pairs | seed |
 | --- | --- | --- | --- | --- | --- |
@@ -157,7 +162,7 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
     under = f" --rules {bot.network.rules.name}"
     commands = [
         f"    nardy benchmark {name} {one.second}{under if find_checkpoint(one.second) else ''} --pairs {one.pairs}"
-        f" --seed {one.seed}"
+        f" --seed {one.seed}{f' --luck {one.luck}' if one.luck else ''}"
         for one in reports
     ]
     return CARD.format(
@@ -172,6 +177,7 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
         hidden=" and ".join(str(n) for n in (weights.second.shape[1], weights.middle.shape[1]) if n),
         classes=oc.class_count(bot.network.rules),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
+        luck=f" less luck as `{reports[0].luck}` sees it" if reports[0].luck else "",
         rows="\n".join(rows),
         commands="\n".join(commands),
     )

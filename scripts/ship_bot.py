@@ -88,7 +88,7 @@ def golden_of(network: Network) -> Boards:
 
 CARD = """# {name}
 
-Rules `{rules}`; {best.points:+.3f} +- {best.standard_error:.3f} points a game against `{best.second}`.
+Rules `{rules}`; {best.points:+.4f} +- {best.standard_error:.4f} points a game against `{best.second}`.
 
 ## Trained
 
@@ -97,8 +97,8 @@ Rules `{rules}`; {best.points:+.3f} +- {best.standard_error:.3f} points a game a
 
 ## Measured
 
-The bare network on {date}: checkers only, cubeless money points{luck}; the same dice for both sides with seats
-swapped, standard error over pairs.
+The bare network on {date}: checkers only, cubeless money points; the same dice for both sides with seats swapped,
+standard error over pairs.{luck}
 
 | against | points a game | standard error | games won | pairs | seed |
 | --- | --- | --- | --- | --- | --- |
@@ -177,7 +177,7 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
         hidden=" and ".join(str(n) for n in (weights.second.shape[1], weights.middle.shape[1]) if n),
         classes=oc.class_count(bot.network.rules),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
-        luck=f" less luck as `{reports[0].luck}` sees it" if reports[0].luck else "",
+        luck=f" Luck is taken off, as `{reports[0].luck}` sees it." if reports[0].luck else "",
         rows="\n".join(rows),
         commands="\n".join(commands),
     )

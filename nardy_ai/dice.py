@@ -13,12 +13,22 @@ ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high +
 ROLL_WEIGHTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2) / 36.0
 """`float64[21]`: the chance of each of `ROLLS`."""
 
+_NUMBERS = np.zeros((7, 7), dtype=np.int64)
+_NUMBERS[ROLLS[:, 0], ROLLS[:, 1]] = _NUMBERS[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
+
 _DICE_BY_36 = np.array([(max(i, j), min(i, j)) for i in range(1, 7) for j in range(1, 7)], dtype=np.uint8)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _OTHER_PAIR = 1 << 32
 """A ply that no game reaches: throws that are needed besides the one of each ply are drawn from here on."""
 _STARTER = 1 << 33
 """Where it is drawn who starts, and from the next ply on what is thrown to see that where those dice are not played."""
+
+
+def roll_numbers(dice: ArrayLike) -> NDArray[np.int64]:
+    """Which of `ROLLS` each throw is, `int64[N]`. dice: whole numbers `[N, 2]` from 1 to 6, in either order."""
+    throws = np.asarray(dice)
+    numbers: NDArray[np.int64] = _NUMBERS[throws[:, 0], throws[:, 1]]
+    return numbers
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -28,7 +28,7 @@ from nardy_ai.cube.state import CubeState, CubeStates, swap_state
 from nardy_ai.cube_games import CubeGames, play_cube_games
 from nardy_ai.cube_policies import cube_player, default_policy
 from nardy_ai.cubeful import Cubeful, cubeful_of
-from nardy_ai.dice import ROLLS, dice_at, hash_at
+from nardy_ai.dice import ROLLS, dice_at, hash_at, roll_numbers
 from nardy_ai.errors import BotError, CubeError, NardyError, RulesError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
@@ -82,7 +82,7 @@ _CHECK_EVERY = 108
 _LEAST_GAMES = 216
 """Stop rules look at the games in steps of _CHECK_EVERY, from _LEAST_GAMES on, whatever the batches."""
 
-_ROLL_OF_THROW = np.array([max(i, j) * (max(i, j) - 1) // 2 + min(i, j) - 1 for i in range(1, 7) for j in range(1, 7)])
+_ROLL_OF_THROW = roll_numbers([(i, j) for i in range(1, 7) for j in range(1, 7)])
 """`int64[36]`: which of `dice.ROLLS` each throw of two dice is."""
 
 CANDIDATES = 6
@@ -704,8 +704,7 @@ def _rolls_at(seed: int, games: NDArray[np.int64], ply: int) -> NDArray[np.int64
     """Which of `dice.ROLLS` each game throws at `ply`, `int64[G]`."""
     if ply < 2:
         return _ROLL_OF_THROW[first_rolls(seed, games)[:, ply]]
-    dice = dice_at(seed, games, ply).astype(np.int64)
-    return dice[:, 0] * (dice[:, 0] - 1) // 2 + dice[:, 1] - 1
+    return roll_numbers(dice_at(seed, games, ply))
 
 
 @dataclass(frozen=True)

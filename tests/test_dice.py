@@ -10,7 +10,16 @@ import pytest
 from numpy.typing import NDArray
 from positions import preset_of, read_data
 
-from nardy_ai.dice import ROLL_WEIGHTS, ROLLS, checked_dice, dice_at, hash_at, opening_dice_at, parse_dice
+from nardy_ai.dice import (
+    ROLL_WEIGHTS,
+    ROLLS,
+    checked_dice,
+    dice_at,
+    hash_at,
+    opening_dice_at,
+    parse_dice,
+    roll_numbers,
+)
 from nardy_ai.errors import NotationError
 
 N = 60_000
@@ -39,6 +48,10 @@ def test_rolls_are_the_21_with_their_weights() -> None:
     assert (ROLLS[:, 0] >= ROLLS[:, 1]).all()
     assert ROLL_WEIGHTS.sum() == pytest.approx(1, abs=1e-12)
     assert set(ROLL_WEIGHTS[ROLLS[:, 0] == ROLLS[:, 1]]) == {1 / 36}
+
+
+def test_rolls_are_numbered_in_either_order() -> None:
+    assert roll_numbers(ROLLS).tolist() == roll_numbers(ROLLS[:, ::-1]).tolist() == list(range(21))
 
 
 @pytest.mark.parametrize("along", ["games", "plies", "seeds"])

@@ -16,7 +16,7 @@ from nardy_ai.cube.decision import Verdict
 from nardy_ai.cube.equity import CubeModel, swapped_utilities
 from nardy_ai.cube.state import CubeState, CubeStates
 from nardy_ai.cubeful import Cubeful, cubeful_of, decisions_of
-from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
+from nardy_ai.dice import ROLL_WEIGHTS, ROLLS, roll_numbers
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.evaluators.settle import settled_outcomes
@@ -203,7 +203,7 @@ class Judge:
             _, worth = cubeful.best_replies(boards, np.arange(len(boards)), states)
             mine = swapped_utilities(worth)
             values = np.stack([cubeful.model.per_cube(column, states) for column in mine.T], axis=1)
-        rolls = np.array([high * (high - 1) // 2 + low - 1 for high, low in (question.dice for question in questions)])
+        rolls = roll_numbers([question.dice for question in questions])
         all_rolls, no_doubles = ROLL_WEIGHTS, np.where(ROLLS[:, 0] == ROLLS[:, 1], 0.0, 1 / 15)
         weights = np.stack([no_doubles if question.opening else all_rolls for question in questions])
         return values[np.arange(len(rolls)), rolls] - (values * weights).sum(axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai.boards import Boards
+from nardy_ai.dice import roll_numbers
 from nardy_ai.errors import BotError, RulesError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.outcomes import equities
@@ -37,10 +38,8 @@ class Luck:
         first, which = distinct_boards(boards)
         outcomes = best_replies(self.control, boards[first], self.sieve).outcomes
         worth = -equities(outcomes.reshape(-1, outcomes.shape[2]), self.control.rules).reshape(len(first), -1)
-        high, low = dice.max(axis=1).astype(np.int64), dice.min(axis=1).astype(np.int64)
-        return (worth[which, high * (high - 1) // 2 + low - 1] - expectation(worth[:, :, None])[which, 0]).astype(
-            np.float64
-        )
+        luck = worth[which, roll_numbers(dice)] - expectation(worth[:, :, None])[which, 0]
+        return luck.astype(np.float64)
 
 
 def luck_by(control: Bot, rules: RuleSet) -> Luck:

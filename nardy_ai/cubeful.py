@@ -36,6 +36,7 @@ from nardy_ai.search import (
     filtered_values,
     find_filter,
     sibling_outcomes,
+    without_lookahead,
 )
 
 __all__ = [
@@ -65,7 +66,7 @@ class Cubeful:
     """
 
     def __init__(self, bot: Bot, model: CubeModel, *, plies: int | None = None, tables: bool = True) -> None:
-        bare: Bot = bot.evaluator if isinstance(bot, Lookahead) else bot
+        bare = without_lookahead(bot)
         if not isinstance(bare, PlayingEvaluator):
             raise BotError(
                 f"bot {bot.name!r} is no evaluator: it ranks plays and knows no chances, so it cannot judge a cube;"
@@ -440,7 +441,7 @@ def market_losers(judge: Cubeful, board: ArrayLike, state: CubeState) -> MarketL
 
 def _even_ends(bot: Bot) -> Outcomes:
     """How the bot thinks that a game between equals ends, `float32[K]`: the start, seen from both sides."""
-    bare = bot.evaluator if isinstance(bot, Lookahead) else bot
+    bare = without_lookahead(bot)
     if not isinstance(bare, PlayingEvaluator):
         raise BotError(f"bot {bot.name!r} is no evaluator; take a trained bot")
     outcomes = settled_outcomes(bare, start_boards(bot.rules))[0]

@@ -46,6 +46,7 @@ from nardy_ai.search import (
     best_replies,
     distinct_boards,
     expectation,
+    without_lookahead,
 )
 from nardy_ai.sieve import Sieve, sieve_for
 
@@ -447,8 +448,8 @@ class _Task:
     def nothing(self) -> RolloutReport:
         """The report of no games."""
         p, k = len(self.boards), class_count(self.player.rules)
-        judge = self.judge.evaluator if isinstance(self.judge, Lookahead) else self.judge
-        probe = np.zeros((p, k)) if judge is None else settled_outcomes(judge, self.boards)
+        judge = self.judge
+        probe = np.zeros((p, k)) if judge is None else settled_outcomes(without_lookahead(judge), self.boards)
         return RolloutReport(
             settings=self.settings,
             rules=self.player.rules,
@@ -575,8 +576,7 @@ def _task_of(
     player = Lookahead(bot, plies, filter=filter) if plies else bot
     measure: PlayingEvaluator | None = None
     if variance_reduction:
-        bare = player.evaluator if isinstance(player, Lookahead) else player
-        chosen = bare if control is None else control
+        chosen = without_lookahead(player) if control is None else control
         if not isinstance(chosen, PlayingEvaluator):
             raise BotError(
                 f"bot {chosen.name!r} is no evaluator and cannot measure luck; roll out without variance reduction, or"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,10 +42,13 @@ __all__ = [
     "filtered_values",
     "find_filter",
     "sibling_outcomes",
+    "without_lookahead",
 ]
 
 MOST_PLIES = 3
 """A play costs about 450 evaluations at the first ply and 450 times as many at each one more."""
+
+T = TypeVar("T")
 
 N_ROLLS = len(ROLLS)
 _CHUNK = 64
@@ -227,6 +230,11 @@ class Lookahead:
             found[part] = swap(expectation(outcomes).astype(np.float32))
         answers[waiting] = found[which]
         return answers
+
+
+def without_lookahead(bot: T) -> T | PlayingEvaluator:
+    """Who decides at once: the evaluator inside a `Lookahead`, any other bot itself."""
+    return bot.evaluator if isinstance(bot, Lookahead) else bot
 
 
 def filtered_values(

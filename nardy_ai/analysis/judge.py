@@ -23,7 +23,7 @@ from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.outcomes import Outcomes, equities, swap
 from nardy_ai.rollouts import rollout
-from nardy_ai.search import Lookahead, PlayingEvaluator, best_replies
+from nardy_ai.search import Lookahead, PlayingEvaluator, best_replies, without_lookahead
 
 __all__ = ["CubeAnswer", "CubeQuestion", "Judge", "PlayAnswer", "PlayQuestion", "RolloutOptions"]
 
@@ -99,7 +99,7 @@ class Judge:
     """
 
     def __init__(self, bot: Bot, *, longest: int = 0, rollouts: RolloutOptions | None = None) -> None:
-        bare: Bot = bot.evaluator if isinstance(bot, Lookahead) else bot
+        bare = without_lookahead(bot)
         if not isinstance(bare, PlayingEvaluator):
             raise BotError(
                 f"bot {bot.name!r} is no evaluator: it ranks plays and knows no equities, so it cannot judge a match;"

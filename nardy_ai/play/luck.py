@@ -17,7 +17,14 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.outcomes import equities
 from nardy_ai.rollouts import CANDIDATES
 from nardy_ai.rules import RuleSet, same_game
-from nardy_ai.search import Lookahead, PlayingEvaluator, Siblings, best_replies, distinct_boards, expectation
+from nardy_ai.search import (
+    PlayingEvaluator,
+    Siblings,
+    best_replies,
+    distinct_boards,
+    expectation,
+    without_lookahead,
+)
 from nardy_ai.sieve import Sieve, sieve_for
 
 __all__ = ["Luck", "luck_by"]
@@ -44,7 +51,7 @@ class Luck:
 
 def luck_by(control: Bot, rules: RuleSet) -> Luck:
     """Luck as a trained bot sees it, without its look-ahead. Raises BotError, RulesError."""
-    bare = control.evaluator if isinstance(control, Lookahead) else control
+    bare = without_lookahead(control)
     if not isinstance(bare, PlayingEvaluator):
         raise BotError(f"bot {bare.name!r} knows no chances and cannot measure luck; take a trained bot")
     if not same_game(bare.rules, rules):

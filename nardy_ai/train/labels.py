@@ -32,7 +32,7 @@ from nardy_ai.play.decisions import (
 )
 from nardy_ai.play.sampling import sampled_positions
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
-from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards
+from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards, without_lookahead
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
 __all__ = [
@@ -112,14 +112,9 @@ def lead_over_student(teacher: PlayingEvaluator, student: str, decisions: str) -
 
     student: a bot's name; none: the teacher's bare net.
     """
-    learner = load_bot(student, teacher.rules) if student else player_of(teacher)
+    learner = load_bot(student, teacher.rules) if student else without_lookahead(teacher)
     path = find_decisions_file(decisions, teacher.rules)
     return check_teacher(teacher, learner, read_decisions(path, teacher.rules))
-
-
-def player_of(teacher: PlayingEvaluator) -> Bot:
-    """Who plays the games: the teacher without its look-ahead."""
-    return teacher.evaluator if isinstance(teacher, Lookahead) else teacher
 
 
 def check_teacher(teacher: Bot, student: Bot, decisions: Decisions) -> Difference:
@@ -165,11 +160,11 @@ def make_labels(
                 return False
             games = range(number * recipe.games, (number + 1) * recipe.games)
             boards = sampled_positions(
-                player_of(teacher), match, games, seed=recipe.seed, wild_share=recipe.wild_share,
+                without_lookahead(teacher), match, games, seed=recipe.seed, wild_share=recipe.wild_share,
                 wild_plies=recipe.wild_plies, awkward_share=recipe.awkward_share, near_share=recipe.near_share,
             )  # fmt: skip
             if recipe.hard_share < 1:
-                boards = _hardest(player_of(teacher), boards, recipe.hard_share)
+                boards = _hardest(without_lookahead(teacher), boards, recipe.hard_share)
             arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": labeller.outcomes(boards)}
             write_tensors(path, arrays, about, check=_read_shard)
             found = len(boards)
@@ -222,7 +217,7 @@ def rms_of_equity(found: Outcomes, wanted: Outcomes, rules: RuleSet) -> float:
 def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
     """What a shard says of itself, but for the teacher's name. Another teacher of the same name has other answers."""
     probes = sampled_positions(
-        player_of(teacher), MatchOptions(), range(1), seed=0, wild_share=1.0, wild_plies=10, awkward_share=0.0,
+        without_lookahead(teacher), MatchOptions(), range(1), seed=0, wild_share=1.0, wild_plies=10, awkward_share=0.0,
         near_share=0.0,
     )[:_PROBES]  # fmt: skip
     answers = np.round(teacher.outcomes(probes).astype(np.float64), 4)

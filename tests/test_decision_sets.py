@@ -80,7 +80,7 @@ def test_pr_of_exact_is_0_on_exact_answers_and_that_of_random_is_large(exact, ex
     assert right.rms_error < 1e-5
     assert random.total.pr > max(20, 4 * random.total.standard_error)
     noise = label_noise(decisions)
-    assert (noise.error, noise.difference_error, noise.pr_at_most) == (0, 0, 0)
+    assert (noise.error, noise.difference_error, noise.pr_about, noise.pr_at_most) == (0, 0, 0, 0)
 
 
 def test_every_listed_play_is_legal_distinct_and_the_decision_is_close(exact_set, rolled_set):
@@ -265,7 +265,7 @@ def decisions_with_noise(rng):
     )
 
 
-def test_noise_of_labels_raises_every_loss_alike_and_by_no_more_than_the_bound():
+def test_noise_of_labels_raises_every_loss_alike_by_about_the_estimate_and_by_no_more_than_the_bound():
     """Known truth: whoever chooses the truly best play seems to lose something, at most what the bound says."""
     true, decisions = decisions_with_noise(np.random.default_rng(3))
     equities = decisions.equities.reshape(-1, 3)
@@ -278,6 +278,7 @@ def test_noise_of_labels_raises_every_loss_alike_and_by_no_more_than_the_bound()
     raised = np.subtract(seeming, losing)
     assert losing[0] == 0
     assert 0.5 < raised[0] < noise.pr_at_most < 4 * raised[0]
+    assert raised[0] == pytest.approx(noise.pr_about, rel=0.2)
     assert raised[1] == pytest.approx(raised[0], abs=4 * 500 * 0.02 / 4000**0.5)
 
 
@@ -321,7 +322,9 @@ def test_a_set_is_made_and_used_from_the_command_line(bot_files, tmp_path, capsy
     assert main(["benchmark", "pips", "--rules", "hyper", "--decisions", str(file), "--json"]) == 0
     noise = json.loads(capsys.readouterr().out)["label_noise"]
     assert noise["standard_error"] > 0
-    assert noise["pr_at_most_error"] is not None
+    assert 0 < noise["pr_about"] < noise["pr_at_most"]
+    assert noise["pr_about_error"] > 0
+    assert noise["pr_at_most_error"] > 0
     assert main(["benchmark", "pips", "--decisions", str(file)]) == 2
     assert "was made for rules 'hyper', not for 'short'" in capsys.readouterr().err
     assert main([*argv, "--count", "7", "--seed", "2"]) == 2

@@ -445,8 +445,9 @@ def _noise_text(noise: LabelNoise) -> str:
         return "the answers are exact"
     return (
         f"the answers have a standard error of {noise.error:.4f}, differences to the best one of"
-        f" {noise.difference_error:.4f} (rms);\nby that every PR is too high, by the same amount, at most"
-        f" {noise.pr_at_most:.3f} +- {_or_unknown(noise.standard_error, 3)}; differences of PR are not touched"
+        f" {noise.difference_error:.4f} (rms);\nby that every PR is too high, by the same amount, about"
+        f" {noise.pr_about:.3f} +- {_or_unknown(noise.about_error, 3)} and at most"
+        f" {noise.pr_at_most:.3f} +- {_or_unknown(noise.at_most_error, 3)};\ndifferences of PR are not touched"
     )
 
 
@@ -454,8 +455,10 @@ def _noise_data(noise: LabelNoise) -> dict[str, object]:
     return {
         "standard_error": rounded(noise.error),
         "difference_error": rounded(noise.difference_error),
+        "pr_about": rounded(noise.pr_about),
+        "pr_about_error": _or_null(noise.about_error),
         "pr_at_most": rounded(noise.pr_at_most),
-        "pr_at_most_error": _or_null(noise.standard_error),
+        "pr_at_most_error": _or_null(noise.at_most_error),
     }
 
 

@@ -72,14 +72,16 @@ class Decisions:
 class LabelNoise:
     """What the spread of labels does to PR. error, difference_error: root mean squares over candidates (not the best).
 
-    pr_at_most: by how much the labels' noise raises the PR of every bot alike, at most, with its standard error over
-    decisions.
+    pr_about: by how much the labels' noise raises the PR of every bot alike, as an estimate. pr_at_most: a bound of it.
+    Each with its standard error over decisions.
     """
 
     error: float
     difference_error: float
+    pr_about: float
+    about_error: float
     pr_at_most: float
-    standard_error: float
+    at_most_error: float
 
 
 @dataclass(frozen=True)
@@ -256,25 +258,29 @@ def label_noise(decisions: Decisions) -> LabelNoise | None:
     The best of noisy equities is too high on average, so that everybody's loss is; what was chosen is not, since the
     choice does not know the noise. Choosing the best by half of the games and looking at what the other half says of
     it is at most the best true equity on average. The distance of the two is the same for every bot, and bounds what
-    noise adds.
+    noise adds. The estimate: half the games have twice the variance, and where gaps between plays are spread evenly the
+    excess grows as the variance does, so it is as large as what the halves' own best equities have more (a jackknife).
     """
     doubt, starts = decisions.doubt, decisions.candidates.offsets[:-1]
     if doubt is None:
         return None
     segments = np.repeat(np.arange(len(starts)), decisions.candidates.counts())
     best = np.maximum.reduceat(decisions.equities, starts)
+    excess = np.maximum.reduceat(doubt.halves, starts, axis=0).mean(axis=1) - best
     fair = np.zeros(len(starts))
     for one, other in ((0, 1), (1, 0)):
         order = np.lexsort((-doubt.halves[:, one], segments))
         fair += doubt.halves[order[starts], other] / 2
-    bound = _score(best - fair)
+    about, bound = _score(excess), _score(best - fair)
     others = decisions.equities < best[segments]
     apart = doubt.difference_errors[others] if others.any() else np.zeros(1)
     return LabelNoise(
         error=float(np.sqrt((doubt.errors**2).mean())),
         difference_error=float(np.sqrt((apart**2).mean())),
+        pr_about=about.pr,
+        about_error=about.standard_error,
         pr_at_most=bound.pr,
-        standard_error=bound.standard_error,
+        at_most_error=bound.standard_error,
     )
 
 

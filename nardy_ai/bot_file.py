@@ -1,9 +1,10 @@
 """Bot files: one safetensors file that says what it is.
 
-Tensors: the arrays of `Weights` that are not empty, and `golden.boards` `int8[G, 2, 26]` with `golden.outcomes`
-`float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all text: `format`,
-`version`, `rules`, `grid` and `card` as JSON, `features`, `phases`, `activation` (absent where it is `linear`), and
-`digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
+Tensors: the arrays of `Weights` that are not empty, those that lie on the grid as `int16`, whole numbers of its units
+(`float32` where they have no room there, and in all files of version 2), and `golden.boards` `int8[G, 2, 26]` with
+`golden.outcomes` `float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all
+text: `format`, `version`, `rules`, `grid` and `card` as JSON, `features`, `phases`, `activation` (absent where it is
+`linear`), and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
 """
 
 import json
@@ -16,7 +17,7 @@ import numpy as np
 
 from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
-from nardy_ai.evaluators.grid import Grid
+from nardy_ai.evaluators.grid import Grid, from_units, in_units, weight_units
 from nardy_ai.evaluators.network import ACTIVATIONS, Network, Weights
 from nardy_ai.features import find_features
 from nardy_ai.phases import find_phases
@@ -24,9 +25,11 @@ from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
 FORMAT = "nardy_ai bot"
-VERSION = "2"
+VERSION = "3"
+READ = ("2", VERSION)
 TOLERANCE = 1e-5
 _MOST_BITS = 127
+_MOST_WHOLE = 2**15 - 1
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
 _SOME_HAVE = ("reals", "middle", "middle_bias")
 _ALWAYS = tuple(name for name in _WEIGHTS if name not in _SOME_HAVE)
@@ -49,6 +52,10 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
     _check_golden(golden, network.rules)
     arrays = {name: getattr(network.weights, name) for name in _WEIGHTS}
     arrays = {name: array for name, array in arrays.items() if name in _ALWAYS or array.size}
+    assert network.grid is not None
+    for name, unit in weight_units(len(network.weights.first), network.grid).items():
+        if name in arrays and np.abs(whole := in_units(arrays[name], unit)).max() <= _MOST_WHOLE:
+            arrays[name] = whole.astype(np.int16)
     arrays["golden.boards"] = np.asarray(golden, dtype=np.int8)
     arrays["golden.outcomes"] = network.outcomes(golden)
     texts = {
@@ -73,8 +80,8 @@ def read_bot(path: Path) -> BotFile:
         raise BotError(str(error)) from error
     if metadata.get("format") != FORMAT:
         raise BotError(f"{path}: is no bot file of nardy_ai")
-    if metadata.get("version") != VERSION:
-        raise BotError(f"{path}: has format version {metadata.get('version')}; this program reads {VERSION}")
+    if metadata.get("version") not in READ:
+        raise BotError(f"{path}: has format version {metadata.get('version')}; this program reads {' and '.join(READ)}")
     missing = [name for name in (*_ALWAYS, "golden.boards", "golden.outcomes") if name not in arrays]
     missing += [name for name in ("rules", "features", "phases", "grid", "card", "digest") if name not in metadata]
     if missing:
@@ -90,6 +97,9 @@ def read_bot(path: Path) -> BotFile:
         grid = _read_grid(metadata["grid"])
         for name, array in _absent(arrays).items():
             arrays.setdefault(name, array)
+        for name, unit in weight_units(len(arrays["first"]), grid).items():
+            if arrays[name].dtype == np.int16:
+                arrays[name] = from_units(arrays[name], unit)
         weights = Weights(**{name: arrays[name] for name in _WEIGHTS})
         activation = metadata.get("activation", ACTIVATIONS[0])
         network = Network(path.stem, rules, features, weights, phases, activation, grid)

@@ -88,6 +88,38 @@ def test_bot_comes_back_as_it_was(preset: str, features: str, tmp_path: Path):
     assert found.network.outcomes(boards).tobytes() == network.outcomes(boards).tobytes()
 
 
+def test_weights_on_the_grid_take_two_bytes_and_those_without_room_there_come_back_as_well(tmp_path: Path):
+    network = network_of(SHORT, "tactics-1")
+    weights = network.weights
+    steep = weights.first.copy()
+    steep[6:8, 0] = 20_000 * 2.0**-network.grid.sums, -40_000 * 2.0**-network.grid.sums
+    cases = {"narrow": (weights, np.int16), "wide": (replace(weights, first=steep), np.float32)}
+
+    for name, (wanted, kind) in cases.items():
+        given = replace(network, weights=wanted)
+        path = saved(tmp_path, given, f"{name}.safetensors")
+
+        arrays, _ = contents(path)
+        assert arrays["first"].dtype == kind
+        assert {arrays[key].dtype for key in ("first_bias", "reals", "second")} == {np.dtype(np.int16)}
+        assert (read_bot(path).network.weights.first == given.weights.first).all()
+
+
+def test_files_of_version_2_are_read(tmp_path: Path):
+    """They hold all weights as float32."""
+    network = network_of(SHORT, "tactics-1")
+
+    def older(arrays, metadata):
+        metadata["version"] = "2"
+        for name in ("first", "first_bias", "reals", "second"):
+            arrays[name] = getattr(network.weights, name)
+
+    found = read_bot(rewritten(saved(tmp_path, network), older)).network
+
+    assert found.weights.first.dtype == np.float32
+    assert (found.weights.second == network.weights.second).all()
+
+
 def test_own_rules_come_back(tmp_path: Path):
     rules = replace(SHORT, name="мои", six_block="ahead", six_block_check="step", head_limit=1, start={24: 2, 13: 13})
     network = replace(network_of(SHORT), rules=rules)
@@ -192,7 +224,7 @@ def test_every_text_is_under_the_digest(key: str, tmp_path: Path):
     [
         ("format", "another", "is no bot file of nardy_ai"),
         ("format", None, "is no bot file of nardy_ai"),
-        ("version", "99", "has format version 99; this program reads 2"),
+        ("version", "99", "has format version 99; this program reads 2 and 3"),
         ("version", None, "has format version None"),
         ("digest", None, "lacks digest"),
         ("rules", None, "lacks rules"),

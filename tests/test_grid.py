@@ -8,7 +8,7 @@ import pytest
 from networks import activation_for, network_of, phases_for, random_weights
 from positions import invented_boards, reached_boards
 
-from nardy_ai.evaluators.grid import MOST_SUM, Grid, Reach, _most, find_grid, find_reach, holds, rounded_first
+from nardy_ai.evaluators.grid import MOST_SUM, Grid, Reach, _most, find_grid, find_reach, holds
 from nardy_ai.evaluators.network import CEILING, Network, Weights
 from nardy_ai.features import FEATURE_SETS, LEVELS, STEPS, find_features
 from nardy_ai.phases import find_phases
@@ -73,7 +73,7 @@ def test_grid_is_the_finest_on_which_nothing_overflows(scale: float, squared: bo
 def test_rows_of_every_count_are_whole_numbers(features: str):
     weights, grid = random_weights(SHORT, features), Grid(7, 9)
 
-    rounded = rounded_first(weights.first, grid)
+    rounded = weights.rounded_to(grid).first
 
     slots = find_features(features).slots
     rows = STEPS.astype(np.float64) @ rounded.reshape(slots, STEPS.shape[1], -1).astype(np.float64) * 2**7

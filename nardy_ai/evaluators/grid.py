@@ -4,6 +4,7 @@ A network's weights are rounded when it is made, before anything is asked of it,
 computes with. `Grid` says how finely: by powers of two, the finest for which no board can make a sum overflow.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,10 @@ _SLACK = 16
 
 _FRACTIONS = np.array([1, 1, 1, 1, 1, 4], dtype=np.float64)
 """A weight is rounded to so many units that what `STEPS` makes of it is a whole number of them."""
+
+
+Unit = float | NDArray[np.float64]
+"""What weights are whole numbers of: the same for all, or one for each row."""
 
 
 class Grid(NamedTuple):
@@ -100,15 +105,21 @@ def _safe(grid: Grid, reach: Reach, slack: int, squared: bool, ceiling: float) -
     return reach.weight * scale < MOST_SUM and (reach.second * scale + slack) * most <= _MOST_PRODUCT
 
 
-def rounded_first(first: NDArray[np.float32], grid: Grid) -> NDArray[np.float32]:
-    """First-layer weights `float32[S * F, H]` on the grid."""
-    unit = np.tile(_FRACTIONS * 2.0**-grid.sums, len(first) // len(_FRACTIONS))[:, None]
-    return (np.rint(first / unit) * unit).astype(np.float32)
+def weight_units(inputs: int, grid: Grid) -> Mapping[str, Unit]:
+    """Of what the weights on a grid are whole numbers, by their names in `Weights`. inputs: rows of the first layer."""
+    sums, second = 2.0**-grid.sums, 2.0**-grid.second
+    first = np.tile(_FRACTIONS * sums, inputs // len(_FRACTIONS))[:, None]
+    return {"first": first, "first_bias": sums, "reals": sums, "second": second}
 
 
-def rounded(values: NDArray[np.float32], bits: int) -> NDArray[np.float32]:
-    """Values in whole numbers of 2^-bits."""
-    return (np.rint(values * 2.0**bits) * 2.0**-bits).astype(np.float32)
+def in_units(values: NDArray[np.float32], unit: Unit) -> NDArray[np.float64]:
+    """Values as the nearest whole numbers of a unit."""
+    return np.rint(values / unit)
+
+
+def from_units(whole: NDArray[np.float64] | NDArray[np.int16], unit: Unit) -> NDArray[np.float32]:
+    """The values of whole numbers of a unit."""
+    return (whole * unit).astype(np.float32)
 
 
 @njit(nogil=True, cache=True)

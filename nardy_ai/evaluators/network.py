@@ -33,9 +33,10 @@ from nardy_ai.evaluators.grid import (
     Grid,
     find_grid,
     find_reach,
+    from_units,
     holds,
-    rounded,
-    rounded_first,
+    in_units,
+    weight_units,
 )
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
@@ -98,13 +99,9 @@ class Weights:
 
     def rounded_to(self, grid: Grid) -> "Weights":
         """The same with the first two layers on a grid."""
-        return replace(
-            self,
-            first=rounded_first(self.first, grid),
-            first_bias=rounded(self.first_bias, grid.sums),
-            reals=rounded(self.reals, grid.sums),
-            second=rounded(self.second, grid.second),
-        )
+        units = weight_units(len(self.first), grid)
+        on_grid = {name: from_units(in_units(getattr(self, name), unit), unit) for name, unit in units.items()}
+        return replace(self, **on_grid)
 
     def check(self, features: FeatureSet, phases: int, classes: int) -> None:
         """Refuse shapes that do not fit together, and values that are no numbers. Raises BotError."""

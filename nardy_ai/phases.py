@@ -1,9 +1,11 @@
 """Phases of a game: which head of a network judges a board. Named, versioned, told by the sides' rearmost checkers.
 
-A phase is looked up in a table by the highest occupied slots of row 0 and row 1, so any number of phases costs the
-network nothing. The last phase of every set is the race. A set never changes once a bot file names it.
+Each side has a rank, its highest occupied slot or, of checkers on the head, how many there are, and a phase is looked
+up in a table by both ranks, so any number of phases costs the network nothing. The last phase of every set is the race.
+A set never changes once a bot file names it.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,84 +14,158 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_ai.boards import BAR, CONTRARY, HOME, PARALLEL, SLOTS, Boards, highest_slots
+from nardy_ai.boards import BAR, CONTRARY, HEAD, HOME, PARALLEL, SLOTS, Boards, highest_slots
 from nardy_ai.errors import BotError
+from nardy_ai.rules import MAX_CHECKERS
 
-__all__ = ["PHASE_SETS", "PhaseSet", "find_phases"]
+__all__ = ["PHASE_SETS", "PhaseSet", "Zones", "find_phases"]
+
+_COUNTS = MAX_CHECKERS + 1
+
+
+@dataclass(frozen=True)
+class Zones:
+    """How the sides of a geometry are told apart.
+
+    places: the slot at which a place begins, rising, and how many checkers far behind part it into further zones,
+    rising. apart: how many zones the sides may be apart; the lower is counted as that near to the higher one.
+    """
+
+    places: tuple[tuple[int, tuple[int, ...]], ...]
+    apart: int = SLOTS
+
+    @property
+    def since(self) -> int:
+        """The slot from which checkers are far behind: where the first place begins that is parted."""
+        return next((start for start, counts in self.places if counts), SLOTS)
+
+    @property
+    def number(self) -> int:
+        """How many zones there are."""
+        return sum(1 + len(counts) for _, counts in self.places)
+
+    def of_side(self, highest: int, behind: int) -> int:
+        """The zone of a side by its highest slot and how many checkers it has far behind."""
+        zone = first = 0
+        for start, counts in self.places:
+            if highest >= start:
+                zone = first + bisect_right(counts, behind)
+            first += 1 + len(counts)
+        return zone
+
+    def as_counted(self, mine: int, his: int) -> tuple[int, int]:
+        """The zones of both sides, no more than `apart`."""
+        return max(mine, his - self.apart), max(his, mine - self.apart)
+
+
+@dataclass(frozen=True)
+class PhaseTables:
+    """What a phase is looked up in, by each side's highest slot (0: all off) and checkers from slot `since` on.
+
+    races: `bool[26, 26]`, where the phase is the last one; zones: `int64[26, 16]`; pairs: `int64[Z, Z]`, the phase by
+    the zones of row 0 and of row 1.
+    """
+
+    since: int
+    races: NDArray[np.bool_]
+    zones: NDArray[np.int64]
+    pairs: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PhaseSet:
-    """`bounds`: by geometry the slots at which a new zone of the highest checker begins, rising.
-
-    Every pair of zones that can hold contact is a phase, and the race is the last one.
-    """
+    """`zones`, by geometry. Every pair of them that can hold contact is a phase, and the race is the last one."""
 
     name: str
-    bounds: Mapping[str, tuple[int, ...]]
+    zones: Mapping[str, Zones]
     summary: str
 
     def names(self, board: str) -> tuple[str, ...]:
         """What each phase is called, such as `1-2` for the zones of row 0 and row 1, and at last `race`."""
-        return _names(self.name, board)
+        pairs = _pairs(self.name, board)
+        return (*("contact" if len(pairs) == 1 else f"{i}-{j}" for i, j in pairs), "race")
 
     def count(self, board: str) -> int:
         """P, the number of phases."""
         return len(self.names(board))
 
-    def table(self, board: str) -> NDArray[np.int64]:
-        """`int64[26, 26]`: the phase by the highest slot of row 0 and of row 1 (0 where all are off: the race)."""
-        return _table(self.name, board)
+    def tables(self, board: str) -> PhaseTables:
+        """What `of` looks up."""
+        return _tables(self.name, board)
 
     def of(self, boards: Boards, board: str) -> NDArray[np.int64]:
         """The phase of each board, `int64[N]`."""
+        tables = self.tables(board)
         highest = highest_slots(boards)
-        phases: NDArray[np.int64] = self.table(board)[highest[:, 0], highest[:, 1]]
-        return phases
+        zones = tables.zones[highest, boards[:, :, tables.since :].sum(axis=2, dtype=np.int64)]
+        race = tables.races[highest[:, 0], highest[:, 1]]
+        return np.where(race, self.count(board) - 1, tables.pairs[zones[:, 0], zones[:, 1]])
+
+    def within(self, other: "PhaseSet", board: str) -> NDArray[np.int64]:
+        """For each phase one of `other` that judges the same boards, or some of them, `int64[P]`.
+
+        `other` counts what is far behind as this set does, or not at all.
+        """
+        mine, theirs = self.tables(board), other.tables(board)
+        found = np.full(self.count(board), other.count(board) - 1)
+        for at, his in product(np.ndindex(mine.zones.shape), repeat=2):
+            if not mine.races[at[0], his[0]]:
+                found[mine.pairs[mine.zones[at], mine.zones[his]]] = theirs.pairs[theirs.zones[at], theirs.zones[his]]
+        return found
 
 
 def _races(board: str) -> NDArray[np.bool_]:
-    """Where the sides can no longer meet, by their highest slots, `bool[26, 26]`: twin of `boards.is_race`."""
+    """Where the sides can no longer meet, by their highest slots: twin of `boards.is_race`. Also where all are off."""
     mine, his = np.indices((SLOTS, SLOTS))
-    return mine + his < BAR if board == CONTRARY else np.maximum(mine, his) <= 12
+    off = (mine == 0) | (his == 0)
+    return off | (mine + his < BAR if board == CONTRARY else np.maximum(mine, his) <= 12)
 
 
 @cache
-def _zones(name: str, board: str) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-    """The zone of each slot, and the pairs of zones that hold contact somewhere."""
-    bounds = PHASE_SETS[name].bounds[board]
-    zone = np.searchsorted(np.array(bounds, dtype=np.int64), np.arange(SLOTS), side="right")
-    contact = ~_races(board)
-    slots = range(1, SLOTS if board == CONTRARY else BAR)
-    pairs = {(int(zone[i]), int(zone[j])) for i, j in product(slots, slots) if contact[i, j]}
-    return zone, sorted(pairs)
+def _pairs(name: str, board: str) -> list[tuple[int, int]]:
+    """The pairs of zones that hold contact somewhere, as they count."""
+    zones, highest = PHASE_SETS[name].zones[board], BAR if board == CONTRARY else HEAD
+    sides = {(slot, zones.of_side(slot, n)) for slot in range(1, highest + 1) for n in range(_COUNTS)}
+    races = _races(board)
+    return sorted({zones.as_counted(mine, his) for (i, mine), (j, his) in product(sides, repeat=2) if not races[i, j]})
 
 
 @cache
-def _names(name: str, board: str) -> tuple[str, ...]:
-    pairs = _zones(name, board)[1]
-    return (*("contact" if len(pairs) == 1 else f"{i}-{j}" for i, j in pairs), "race")
-
-
-@cache
-def _table(name: str, board: str) -> NDArray[np.int64]:
-    zone, pairs = _zones(name, board)
+def _tables(name: str, board: str) -> PhaseTables:
+    zones, pairs = PHASE_SETS[name].zones[board], _pairs(name, board)
     numbers = {pair: number for number, pair in enumerate(pairs)}
-    table = np.full((SLOTS, SLOTS), len(pairs), dtype=np.int64)
-    for i, j in zip(*np.nonzero(~_races(board)), strict=True):
-        table[i, j] = numbers.get((int(zone[i]), int(zone[j])), 0)
-    table.flags.writeable = False
-    return table
+    sides = range(zones.number)
+    tables = PhaseTables(
+        since=zones.since,
+        races=_races(board),
+        zones=np.array([[zones.of_side(slot, n) for n in range(_COUNTS)] for slot in range(SLOTS)]),
+        pairs=np.array([[numbers.get(zones.as_counted(i, j), 0) for j in sides] for i in sides]),
+    )
+    for table in (tables.races, tables.zones, tables.pairs):
+        table.flags.writeable = False
+    return tables
 
 
 PHASE_SETS = {
     entry.name: entry
     for entry in (
-        PhaseSet("race-1", {CONTRARY: (), PARALLEL: ()}, "contact and race"),
+        PhaseSet("race-1", {CONTRARY: Zones(((1, ()),)), PARALLEL: Zones(((1, ()),))}, "contact and race"),
         PhaseSet(
             "zones-1",
-            {CONTRARY: (HOME + 1, 19, BAR), PARALLEL: (HOME + 1, 13, 19)},
+            {
+                CONTRARY: Zones(((1, ()), (HOME + 1, ()), (19, ()), (BAR, ()))),
+                PARALLEL: Zones(((1, ()), (HOME + 1, ()), (13, ()), (19, ()))),
+            },
             "where each side's rearmost checker stands: at home, outside, in his home, on the bar; and the race",
+        ),
+        PhaseSet(
+            "stages-1",
+            {
+                CONTRARY: Zones(((1, ()), (HOME + 1, ()), (19, (2, 3)), (BAR, (3,)))),
+                PARALLEL: Zones(((1, ()), (HOME + 1, ()), (13, ()), (19, ()), (HEAD, (3, 6, 9))), apart=1),
+            },
+            "the same, and how many checkers a side has in his home or on the bar; where both sides move the same way"
+            " how many on the head, and sides' zones at most one apart",
         ),
     )
 }

@@ -15,8 +15,8 @@ UNITS, HIDDEN, SEEING = 64, 12, 16
 
 
 def phases_for(features: str) -> str:
-    """Phases that networks of these features have in tests: both sets are at work."""
-    return "zones-1" if features == "tactics-1" else "race-1"
+    """Phases that networks of these features have in tests: all sets are at work."""
+    return {"tactics-1": "zones-1", "blocks-1": "stages-1"}.get(features, "race-1")
 
 
 def activation_for(features: str) -> str:

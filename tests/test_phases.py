@@ -42,6 +42,57 @@ def test_zones_are_where_the_rearmost_checkers_stand(own, opponent, name):
     assert zones.names(SHORT.board)[phase] == name
 
 
+@pytest.mark.parametrize(
+    ("own", "opponent", "name"),
+    [
+        ({24: 15}, {24: 15}, "7-7"),
+        ({24: 8, 18: 7}, {24: 9, 18: 6}, "6-7"),
+        ({24: 6, 18: 9}, {24: 5, 18: 10}, "6-5"),
+        ({24: 3, 18: 12}, {24: 2, 18: 13}, "5-4"),
+        ({24: 1, 18: 14}, {23: 15}, "4-3"),
+        ({24: 9, 6: 6}, {23: 15}, "7-6"),
+        ({6: 15}, {18: 15}, "1-2"),
+        ({6: 15}, {12: 15}, "race"),
+    ],
+)
+def test_stages_of_long_nardy_count_the_head_and_are_at_most_one_apart(own, opponent, name):
+    stages = find_phases("stages-1")
+
+    (phase,) = stages.of(board_of(own, opponent, 15)[None], LONG.board)
+
+    assert stages.names(LONG.board)[phase] == name
+
+
+@pytest.mark.parametrize(
+    ("own", "opponent", "name"),
+    [
+        ({24: 2, 6: 13}, {24: 1, 6: 14}, "3-2"),
+        ({25: 1, 22: 1, 6: 13}, {24: 2, 22: 2, 6: 11}, "5-4"),
+        ({25: 1, 22: 2, 6: 12}, {18: 15}, "6-1"),
+        ({6: 15}, {25: 1, 1: 14}, "0-5"),
+        ({19: 1, 6: 14}, {5: 15}, "race"),
+    ],
+)
+def test_stages_where_sides_meet_count_the_checkers_behind(own, opponent, name):
+    stages = find_phases("stages-1")
+
+    (phase,) = stages.of(board_of(own, opponent, 15)[None], SHORT.board)
+
+    assert stages.names(SHORT.board)[phase] == name
+
+
+@pytest.mark.parametrize("rules", [SHORT, LONG], ids=lambda rules: rules.name)
+def test_a_phase_of_stages_takes_over_from_one_of_zones_that_judged_its_boards(rules):
+    stages, zones = find_phases("stages-1"), find_phases("zones-1")
+    boards = reached_boards(rules, 2000, seed=5)[0]
+
+    taken = stages.within(zones, rules.board)[stages.of(boards, rules.board)]
+
+    same = taken == zones.of(boards, rules.board)
+    assert same.all() if rules == SHORT else same.mean() > 0.8
+    assert np.array_equal(zones.within(zones, rules.board), np.arange(zones.count(rules.board)))
+
+
 def test_unknown_phases_are_refused_with_the_known_ones():
-    with pytest.raises(BotError, match="unknown phases 'zones'; expected one of race-1, zones-1"):
+    with pytest.raises(BotError, match="unknown phases 'zones'; expected one of race-1, zones-1, stages-1"):
         find_phases("zones")

@@ -48,7 +48,7 @@ def test_bot_was_made_by_the_shipped_recipe_or_config_of_its_name(name):
         early = {"hard_share": 1.0, "candidates": 0}
         assert (source["shards"], early | source["recipe"]) == (stage.shards, asdict(stage.recipe))
         # A bot labelled under its shipped name before it was followed by this one, or before it was shipped itself.
-        known = (stage.teacher, f"{name}@1ply", made_by(stage.teacher))
+        known = (stage.teacher, f"{name}@{stage.teacher.partition('@')[2]}", made_by(stage.teacher))
         assert source["teacher"].replace("/bot.safetensors", "") in known
 
 

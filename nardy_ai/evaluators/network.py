@@ -267,13 +267,14 @@ class _Folded:
     third: NDArray[np.float32]  # `[P, M or O, K]`, K rounded up as well
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
-    phases: NDArray[np.int64]  # `[26, 26]`: the phase by the highest slots of both rows
+    phases: tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]  # `phases.PhaseTables`
     barred: NDArray[np.float32]  # `[32, K / 2]`: 0, or far below all logits where `outcomes.loss_ways` has no way
     points: NDArray[np.float32]
 
 
 def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, squared: bool) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
+    tables = phases.tables(rules.board)
     scale = 2.0**grid.sums
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
     whole = _whole(rows * scale)
@@ -298,7 +299,7 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, square
             scoring=_SCORING[rules.scoring],
             koks_needs_none_off=int(rules.koks_needs_none_off),
         ),
-        phases=phases.table(rules.board).copy(),
+        phases=(tables.since, tables.races, tables.zones, tables.pairs),
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
@@ -529,7 +530,7 @@ def _see(units, views, curve):
 
 @njit(nogil=True, cache=True)
 def _evaluate(
-    bases, inputs, offsets, boards, reals, table, whole, bias, curve, nets, rules, phase_table, barred, points, known,
+    bases, inputs, offsets, boards, reals, table, whole, bias, curve, nets, rules, phase_of, barred, points, known,
     answers, values,
 ):  # fmt: skip
     """Outcomes and equities of M boards for their row 0, segment by segment from their segment's base.
@@ -539,6 +540,7 @@ def _evaluate(
     """
     zero = np.float32(0)
     real_rows, second, _, _, middle, _, third, _ = nets
+    since, races, zones, pairs = phase_of
     width = len(bias)
     phases = len(second)
     slots = inputs.shape[1]
@@ -616,7 +618,11 @@ def _evaluate(
             steps += steps & 1
             more[n_more:steps] = nothing
             less[n_less:steps] = nothing
-            phase = phase_table[high0, high1]
+            behind0 = behind1 = 0
+            for s in range(since, SLOTS):
+                behind0 += board[0, s]
+                behind1 += board[1, s]
+            phase = race if races[high0, high1] else pairs[zones[high0, behind0], zones[high1, behind1]]
             n = filled[phase]
             out = units[phase, n]
             for k in range(reals.shape[1]):

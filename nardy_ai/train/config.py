@@ -33,7 +33,7 @@ class NetworkConfig:
     features: str = _option("counts-1", "the inputs: counts-1, blocks-1 or tactics-1")
     units: int = _option(256, "units of the shared first layer, a multiple of 16")
     hidden: int = _option(32, "units of each phase's second layer, a multiple of 4")
-    phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1 or zones-1")
+    phases: str = _option("race-1", "what tells the phases, each with a head of its own: race-1, zones-1 or stages-1")
     seeing: int = _option(128, "how many of the units see the real inputs of tactics-1, a multiple of 16")
     middle: int = _option(0, "units of a layer behind each phase's second one, a multiple of 4 (0: no such layer)")
     activation: str = _option("linear", "what the shared units make of a sum above 0: linear, or squared up to 2")

@@ -194,8 +194,7 @@ class TorchNetwork(torch.nn.Module):
             raise ConfigError(
                 f"{smaller.name!r} has {smaller.activation} units; it cannot begin one with {self.activation} units"
             )
-        before, after = smaller.phases.table(board), self.phases.table(board)
-        heads = [int(before[after == p][0]) for p in range(len(self.second))]
+        heads = self.phases.within(smaller.phases, board)
         with torch.no_grad():
             if smaller.features.reals:
                 # The last units see the real inputs, so the old ones stay last.

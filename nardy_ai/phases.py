@@ -1,8 +1,8 @@
-"""Phases of a game: which head of a network judges a board. Named, versioned, told by the sides' rearmost checkers.
+"""Phases of a game: which head of a network judges a board. Named, versioned, told by what is farthest behind.
 
-Each side has a rank, its highest occupied slot or, of checkers on the head, how many there are, and a phase is looked
-up in a table by both ranks, so any number of phases costs the network nothing. The last phase of every set is the race.
-A set never changes once a bot file names it.
+Each side is in a zone, by its highest occupied slot and perhaps by how many checkers it has far behind, and a pair of
+zones is a phase: a few small tables, however many phases there are. The last phase of every set is the race. A set
+never changes once a bot file names it.
 """
 
 from bisect import bisect_right
@@ -107,10 +107,11 @@ class PhaseSet:
         `other` counts what is far behind as this set does, or not at all.
         """
         mine, theirs = self.tables(board), other.tables(board)
+        slots = np.repeat(np.arange(SLOTS), _COUNTS)
+        contact = ~mine.races[slots[:, None], slots]
+        zone, other_zone = mine.zones.ravel(), theirs.zones.ravel()
         found = np.full(self.count(board), other.count(board) - 1)
-        for at, his in product(np.ndindex(mine.zones.shape), repeat=2):
-            if not mine.races[at[0], his[0]]:
-                found[mine.pairs[mine.zones[at], mine.zones[his]]] = theirs.pairs[theirs.zones[at], theirs.zones[his]]
+        found[mine.pairs[zone[:, None], zone][contact]] = theirs.pairs[other_zone[:, None], other_zone][contact]
         return found
 
 

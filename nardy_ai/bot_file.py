@@ -17,9 +17,9 @@ import numpy as np
 
 from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
-from nardy_ai.evaluators.grid import Grid, from_units, in_units, weight_units
+from nardy_ai.evaluators.grid import MOST_SUM, Grid, from_units, in_units, weight_units
 from nardy_ai.evaluators.network import ACTIVATIONS, Network, Weights
-from nardy_ai.features import find_features
+from nardy_ai.features import STEPS, FeatureSet, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
@@ -29,7 +29,6 @@ VERSION = "3"
 READ = ("2", VERSION)
 TOLERANCE = 1e-5
 _MOST_BITS = 127
-_MOST_WHOLE = 2**15 - 1
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
 _SOME_HAVE = ("reals", "middle", "middle_bias")
 _ALWAYS = tuple(name for name in _WEIGHTS if name not in _SOME_HAVE)
@@ -54,7 +53,7 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
     arrays = {name: array for name, array in arrays.items() if name in _ALWAYS or array.size}
     assert network.grid is not None
     for name, unit in weight_units(len(network.weights.first), network.grid).items():
-        if name in arrays and np.abs(whole := in_units(arrays[name], unit)).max() <= _MOST_WHOLE:
+        if name in arrays and np.abs(whole := in_units(arrays[name], unit)).max() <= MOST_SUM:
             arrays[name] = whole.astype(np.int16)
     arrays["golden.boards"] = np.asarray(golden, dtype=np.int8)
     arrays["golden.outcomes"] = network.outcomes(golden)
@@ -95,21 +94,33 @@ def read_bot(path: Path) -> BotFile:
         _check_golden(arrays["golden.boards"], rules)
         phases = find_phases(metadata["phases"])
         grid = _read_grid(metadata["grid"])
+        if metadata["version"] == VERSION:
+            arrays |= _decoded(arrays, features, grid)
         for name, array in _absent(arrays).items():
             arrays.setdefault(name, array)
-        for name, unit in weight_units(len(arrays["first"]), grid).items():
-            if arrays[name].dtype == np.int16:
-                arrays[name] = from_units(arrays[name], unit)
         weights = Weights(**{name: arrays[name] for name in _WEIGHTS})
         activation = metadata.get("activation", ACTIVATIONS[0])
         network = Network(path.stem, rules, features, weights, phases, activation, grid)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        answers = network.outcomes(arrays["golden.boards"])
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BotError(f"{path}: {error}") from error
-    answers = network.outcomes(arrays["golden.boards"])
     wanted = arrays["golden.outcomes"]
     if answers.shape != wanted.shape or not np.allclose(answers, wanted, rtol=0, atol=TOLERANCE):
         raise BotError(f"{path}: the network does not give the answers that its file promises")
     return BotFile(network, card)
+
+
+def _decoded(arrays: Mapping[str, Any], features: FeatureSet, grid: Grid) -> dict[str, Any]:
+    """What files of version 3 hold in whole numbers, as `float32`; of other shapes than a network's nothing."""
+    found = {}
+    for name, unit in weight_units(features.slots * STEPS.shape[1], grid).items():
+        array = arrays.get(name)
+        if array is None or array.dtype != np.int16 or (name == "first" and array.shape[:1] != np.shape(unit)[:1]):
+            continue
+        if array.ndim == (1 if name == "first_bias" else 3 if name == "second" else 2):
+            with np.errstate(over="ignore"):
+                found[name] = from_units(array, unit)
+    return found
 
 
 def _absent(arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Phases of a game: which head of a network judges a board. Named, versioned, told by what is farthest behind.
 
 Each side is in a zone, by its highest occupied slot and perhaps by how many checkers it has far behind, and a pair of
-zones is a phase: a few small tables, however many phases there are. The last phase of every set is the race. A set
-never changes once a bot file names it.
+zones is a phase. The last phase of every set is the race. To look a phase up costs next to nothing; that there are many
+costs room, and parts of tiles that are computed for nothing. A set never changes once a bot file names it.
 """
 
 from bisect import bisect_right
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,10 @@ from nardy_ai.boards import BAR, CONTRARY, HEAD, HOME, PARALLEL, SLOTS, Boards, 
 from nardy_ai.errors import BotError
 from nardy_ai.rules import MAX_CHECKERS
 
-__all__ = ["PHASE_SETS", "PhaseSet", "Zones", "find_phases"]
+__all__ = ["PHASE_SETS", "PhaseSet", "PhaseTables", "find_phases"]
+
+NO_PHASE = -1
+"""For a pair of zones that is always a race."""
 
 _COUNTS = MAX_CHECKERS + 1
 
@@ -58,8 +62,7 @@ class Zones:
         return max(mine, his - self.apart), max(his, mine - self.apart)
 
 
-@dataclass(frozen=True)
-class PhaseTables:
+class PhaseTables(NamedTuple):
     """What a phase is looked up in, by each side's highest slot (0: all off) and checkers from slot `since` on.
 
     races: `bool[26, 26]`, where the phase is the last one; zones: `int64[26, 16]`; pairs: `int64[Z, Z]`, the phase by
@@ -87,7 +90,7 @@ class PhaseSet:
 
     def count(self, board: str) -> int:
         """P, the number of phases."""
-        return len(self.names(board))
+        return len(_pairs(self.name, board)) + 1
 
     def tables(self, board: str) -> PhaseTables:
         """What `of` looks up."""
@@ -102,17 +105,20 @@ class PhaseSet:
         return np.where(race, self.count(board) - 1, tables.pairs[zones[:, 0], zones[:, 1]])
 
     def within(self, other: "PhaseSet", board: str) -> NDArray[np.int64]:
-        """For each phase one of `other` that judges the same boards, or some of them, `int64[P]`.
+        """For each phase the one of `other` in which most of its boards are, `int64[P]`.
 
-        `other` counts what is far behind as this set does, or not at all.
+        Most by highest slots and counts, each as likely as the next, and of boards whose zones count as they are.
         """
         mine, theirs = self.tables(board), other.tables(board)
         slots = np.repeat(np.arange(SLOTS), _COUNTS)
-        contact = ~mine.races[slots[:, None], slots]
         zone, other_zone = mine.zones.ravel(), theirs.zones.ravel()
-        found = np.full(self.count(board), other.count(board) - 1)
-        found[mine.pairs[zone[:, None], zone][contact]] = theirs.pairs[other_zone[:, None], other_zone][contact]
-        return found
+        as_they_are = np.abs(zone[:, None] - zone) <= self.zones[board].apart
+        counted = ~mine.races[slots[:, None], slots] & as_they_are
+        shape = self.count(board), other.count(board)
+        at = mine.pairs[zone[:, None], zone][counted], theirs.pairs[other_zone[:, None], other_zone][counted]
+        often = np.bincount(np.ravel_multi_index(at, shape), minlength=shape[0] * shape[1]).reshape(shape)
+        often[-1, -1] = 1  # the race
+        return often.argmax(axis=1)
 
 
 def _races(board: str) -> NDArray[np.bool_]:
@@ -140,7 +146,7 @@ def _tables(name: str, board: str) -> PhaseTables:
         since=zones.since,
         races=_races(board),
         zones=np.array([[zones.of_side(slot, n) for n in range(_COUNTS)] for slot in range(SLOTS)]),
-        pairs=np.array([[numbers.get(zones.as_counted(i, j), 0) for j in sides] for i in sides]),
+        pairs=np.array([[numbers.get(zones.as_counted(i, j), NO_PHASE) for j in sides] for i in sides]),
     )
     for table in (tables.races, tables.zones, tables.pairs):
         table.flags.writeable = False

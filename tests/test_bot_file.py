@@ -105,19 +105,22 @@ def test_weights_on_the_grid_take_two_bytes_and_those_without_room_there_come_ba
         assert (read_bot(path).network.weights.first == given.weights.first).all()
 
 
-def test_files_of_version_2_are_read(tmp_path: Path):
-    """They hold all weights as float32."""
-    network = network_of(SHORT, "tactics-1")
+def test_files_of_version_2_are_read():
+    """A small bot that the program before version 3 has written, all weights as float32."""
+    path = Path(__file__).parent / "data" / "formats" / "bot-version-2.safetensors"
+    arrays, texts = contents(path)
+    assert texts["version"] == "2"
+    assert arrays["first"].dtype == np.float32
 
-    def older(arrays, metadata):
-        metadata["version"] = "2"
-        for name in ("first", "first_bias", "reals", "second"):
-            arrays[name] = getattr(network.weights, name)
+    found = read_bot(path).network
 
-    found = read_bot(rewritten(saved(tmp_path, network), older)).network
+    assert (found.weights.first == arrays["first"]).all()
 
-    assert found.weights.first.dtype == np.float32
-    assert (found.weights.second == network.weights.second).all()
+
+def test_files_of_version_2_hold_no_whole_numbers(tmp_path: Path):
+    path = rewritten(saved(tmp_path), lambda arrays, metadata: metadata.update(version="2"))
+
+    assert_refused(path, "expected float32")
 
 
 def test_own_rules_come_back(tmp_path: Path):
@@ -244,6 +247,8 @@ def test_every_text_is_under_the_digest(key: str, tmp_path: Path):
         ("grid", "[9, 9.5]", "expected two whole numbers"),
         ("grid", "[9, 1000000]", "expected numbers from"),
         ("grid", "[2, 2]", "does not give the answers"),
+        ("grid", "[-113, 3]", ""),
+        ("grid", "[-127, 5]", ""),
         ("card", "{", "Expecting"),
         ("card", "[1]", "card"),
     ],
@@ -277,6 +282,13 @@ def test_missing_tensor_is_named(name: str, tmp_path: Path):
         ("first", np.float32(1)),
         ("first", np.zeros((4, 4), dtype=np.float32)),
         ("third", np.zeros((2, 6, 12), dtype=np.float64)),
+        ("first", np.int16(1)),
+        ("first", np.zeros(4_000, dtype=np.int16)),
+        ("first", np.zeros((4, 4), dtype=np.int16)),
+        ("first", np.zeros((312, 4, 4), dtype=np.int16)),
+        ("second", np.zeros((4, 4), dtype=np.int16)),
+        ("first_bias", np.zeros((4, 4), dtype=np.int16)),
+        ("third", np.zeros((2, 6, 12), dtype=np.int16)),
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(name: str, value: np.ndarray, tmp_path: Path):

@@ -51,11 +51,14 @@ def test_afterstates_of_other_boards_are_refused():
     after = na.afterstates(boards, (3, 1), SHORT)
     spoiled = after.boards.copy()
     spoiled[0, 0, 5] = 100
+    crowded = after.boards.copy()
+    crowded[0, 1, 19:] = 15
     for parents, wrong in (
         (boards[:1], after),
         (boards, Afterstates(after.boards, np.array([0, 10**8, 5, len(after.boards)]))),
         (boards, Afterstates(after.boards, after.offsets[::-1].copy())),
         (boards, Afterstates(spoiled, after.offsets)),
+        (boards, Afterstates(crowded, after.offsets)),
     ):
         with pytest.raises(BoardError, match="do not belong"):
             bot.play_values(parents, wrong)

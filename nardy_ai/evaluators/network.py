@@ -41,7 +41,7 @@ from nardy_ai.evaluators.grid import (
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.movegen.kernels import highest_bit, lowest_bit
-from nardy_ai.phases import PhaseSet, find_phases
+from nardy_ai.phases import PhaseSet, PhaseTables, find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.vectors import (
     LANES,
@@ -267,14 +267,13 @@ class _Folded:
     third: NDArray[np.float32]  # `[P, M or O, K]`, K rounded up as well
     third_bias: NDArray[np.float32]
     rules: OutcomeRules
-    phases: tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]  # `phases.PhaseTables`
+    phases: PhaseTables
     barred: NDArray[np.float32]  # `[32, K / 2]`: 0, or far below all logits where `outcomes.loss_ways` has no way
     points: NDArray[np.float32]
 
 
 def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, squared: bool) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
-    tables = phases.tables(rules.board)
     scale = 2.0**grid.sums
     rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
     whole = _whole(rows * scale)
@@ -299,7 +298,7 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, square
             scoring=_SCORING[rules.scoring],
             koks_needs_none_off=int(rules.koks_needs_none_off),
         ),
-        phases=(tables.since, tables.races, tables.zones, tables.pairs),
+        phases=phases.tables(rules.board),
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
@@ -333,10 +332,12 @@ def _fits(boards, offsets, n, checkers):
             return False
     for m in range(len(boards)):
         bad = False
+        total0 = total1 = 0
         for p in range(26):
-            bad |= (boards[m, 0, p] < 0) | (boards[m, 0, p] > checkers)
-            bad |= (boards[m, 1, p] < 0) | (boards[m, 1, p] > checkers)
-        if bad:
+            bad |= (boards[m, 0, p] < 0) | (boards[m, 1, p] < 0)
+            total0 += boards[m, 0, p]
+            total1 += boards[m, 1, p]
+        if bad or total0 > checkers or total1 > checkers:
             return False
     return True
 
@@ -540,7 +541,6 @@ def _evaluate(
     """
     zero = np.float32(0)
     real_rows, second, _, _, middle, _, third, _ = nets
-    since, races, zones, pairs = phase_of
     width = len(bias)
     phases = len(second)
     slots = inputs.shape[1]
@@ -619,10 +619,12 @@ def _evaluate(
             more[n_more:steps] = nothing
             less[n_less:steps] = nothing
             behind0 = behind1 = 0
-            for s in range(since, SLOTS):
+            for s in range(phase_of.since, SLOTS):
                 behind0 += board[0, s]
                 behind1 += board[1, s]
-            phase = race if races[high0, high1] else pairs[zones[high0, behind0], zones[high1, behind1]]
+            zone0 = phase_of.zones[high0, behind0]
+            zone1 = phase_of.zones[high1, behind1]
+            phase = race if phase_of.races[high0, high1] else phase_of.pairs[zone0, zone1]
             n = filled[phase]
             out = units[phase, n]
             for k in range(reals.shape[1]):

@@ -175,7 +175,7 @@ class TorchNetwork(torch.nn.Module):
     def grow_from(self, smaller: Network) -> None:
         """Begin as `smaller`, a net of the same rules: its units are the first of each layer, new ones start silent.
 
-        A phase takes over the head that judged its boards, by the table of phases. Raises ConfigError.
+        A phase takes over the head that judged most of its boards (`PhaseSet.within`). Raises ConfigError.
         """
         weights, board = smaller.weights, self.rules.board
         slots, units, hidden = len(weights.first), weights.first.shape[1], weights.second.shape[1]

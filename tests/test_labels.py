@@ -10,11 +10,13 @@ from networks import network_of
 
 from nardy_ai.boards import BAR, FACING, finished
 from nardy_ai.cli.main import main
+from nardy_ai.dice import ROLLS
 from nardy_ai.errors import ConfigError
-from nardy_ai.movegen.generate import expand
+from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.outcomes import equities
 from nardy_ai.play.decisions import Decisions
-from nardy_ai.play.sampling import awkward_boards, sampled_positions
+from nardy_ai.play.sampling import awkward_boards, sampled_paths, sampled_positions
+from nardy_ai.rollouts import rollout
 from nardy_ai.rules import MatchOptions, find_preset, find_rules
 from nardy_ai.search import Lookahead, distinct_boards
 from nardy_ai.train.labels import LabelRecipe, check_teacher, find_teacher, make_labels, read_labels
@@ -228,3 +230,55 @@ def test_own_rules_can_be_labelled(tmp_path: Path):
 
     assert read_labels([folder]).rules == find_rules(own)
     assert find_teacher("hyper", str(own))[1].opening == "reroll"
+
+
+def test_paths_lead_by_the_best_play_to_the_end_of_each_game():
+    network = network_of(HYPER)
+    shares = {"wild_plies": 6, "awkward_share": 0.0}
+
+    paths = sampled_paths(network, MATCH, range(40), seed=3, wild_share=0.0, **shares)
+    wild = sampled_paths(network, MATCH, range(40), seed=3, wild_share=1.0, **shares)
+
+    assert (paths.following < 0).sum() == 40  # one board of each game is its last
+    assert (wild.following < 0).sum() > 60  # and what chance chose leads nowhere
+    assert paths.starts[-1] == len(paths.boards)
+    going = np.flatnonzero(paths.following >= 0)
+    ply = np.searchsorted(paths.starts, np.arange(len(paths.boards)), side="right")
+    assert (ply[paths.following[going]] == ply[going] + 1).all()
+    for at in going[:100]:
+        after = expand(np.repeat(paths.boards[at : at + 1], 21, axis=0), ROLLS, HYPER)
+        values = network.play_values(np.repeat(paths.boards[at : at + 1], 21, axis=0), after)
+        best = after.boards[best_of_segments(values, after.offsets)]
+        assert (best == paths.boards[paths.following[at]]).all(axis=(1, 2)).any()
+
+
+def test_labels_that_follow_games_say_how_games_of_the_player_end(tmp_path: Path):
+    """The net is of random weights, so one ply of look-ahead is far from the truth, which rollouts to the end say."""
+    network = network_of(HYPER)
+    recipe = LabelRecipe(games=2000, seed=4, wild_share=0.0, awkward_share=0.0, near_share=0.0)
+    paths = sampled_paths(network, MATCH, range(2000), seed=4, wild_share=0.0, wild_plies=30, awkward_share=0.0)
+    later = paths.boards[paths.starts[1] :]
+    first, which = distinct_boards(later)
+    often = later[first[np.argsort(-np.bincount(which))[:8]]]
+    truth = np.array([line.equity for line in rollout(network, often, games=720, seed=5).lines])
+
+    off = {}
+    for trace in (0.0, 1.0):
+        folder = tmp_path / f"{trace}"
+        make_labels(folder, Lookahead(network, 1), MATCH, replace(recipe, trace=trace), shards=1)
+        labels = read_labels([folder])
+        places = [int(np.flatnonzero((labels.boards == board).all(axis=(1, 2)))[0]) for board in often]
+        off[trace] = float(np.sqrt(((equities(labels.outcomes[places], HYPER) - truth) ** 2).mean()))
+
+    assert off[0.0] > 1.0
+    assert off[1.0] < 0.4  # the spread of some 150 games; with 20,000 games 0.05
+
+
+def test_labels_that_follow_games_need_one_ply_and_no_other_positions(tmp_path: Path):
+    network = network_of(HYPER)
+    with pytest.raises(ConfigError, match="expected near_share = 0 and hard_share = 1"):
+        LabelRecipe(trace=0.5)
+    recipe = LabelRecipe(games=2, near_share=0.0, trace=0.5)
+    for teacher in (network, Lookahead(network, 2)):
+        with pytest.raises(ConfigError, match="take NAME@1ply"):
+            make_labels(tmp_path, teacher, MATCH, recipe, shards=1)

@@ -15,7 +15,7 @@ from nardy_ai.play.selfplay import wild_until
 from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 from nardy_ai.search import distinct_boards
 
-__all__ = ["Turn", "awkward_boards", "sampled_positions", "turns_of"]
+__all__ = ["Paths", "Turn", "awkward_boards", "sampled_paths", "sampled_positions", "turns_of"]
 
 MOST_PLIES = 2_000
 """Games that last longer are left where they are."""
@@ -45,6 +45,19 @@ class Turn:
     awkward: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Paths:
+    """N boards before a roll as whole games reach them, `int8[N, 2, 26]`, the games side by side and ply by ply.
+
+    starts: `int64[P + 1]`, where each ply begins. following: `int64[N]`, the board to which the best play led; -1 where
+    the game ended or chance chose another play. A first board may be finished.
+    """
+
+    boards: Boards
+    starts: NDArray[np.int64]
+    following: NDArray[np.int64]
+
+
 def sampled_positions(
     bot: Bot,
     match: MatchOptions,
@@ -70,6 +83,36 @@ def sampled_positions(
     everything = np.concatenate(found)
     everything = everything[~finished(everything)]
     return everything[np.sort(distinct_boards(everything)[0])]
+
+
+def sampled_paths(
+    bot: Bot,
+    match: MatchOptions,
+    games: range,
+    *,
+    seed: int,
+    wild_share: float,
+    wild_plies: int,
+    awkward_share: float,
+) -> Paths:
+    """These games, ply by ply; the options are those of `turns_of`. A pure function of its arguments."""
+    boards: list[Boards] = []
+    following: list[NDArray[np.int64]] = []
+    starts = [0]
+    last: tuple[NDArray[np.int64], Boards] | None = None
+    for turn in turns_of(
+        bot, match, games, seed=seed, wild_share=wild_share, wild_plies=wild_plies, awkward_share=awkward_share
+    ):
+        if last is not None:
+            numbers, best = last
+            at = np.searchsorted(numbers, turn.games)
+            on_path = (best[at] == turn.boards).all(axis=(1, 2))  # chance may have chosen another play
+            following[-1][at[on_path]] = starts[-1] + np.flatnonzero(on_path)
+        boards.append(turn.boards)
+        following.append(np.full(len(turn.games), -1))
+        starts.append(starts[-1] + len(turn.games))
+        last = turn.games, turn.after.boards[best_of_segments(turn.values, turn.after.offsets)]
+    return Paths(np.concatenate(boards), np.array(starts), np.concatenate(following))
 
 
 def turns_of(

@@ -10,18 +10,20 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_ai.boards import Boards, checked_boards
+from nardy_ai.boards import Boards, checked_boards, finished
 from nardy_ai.bots import load_bot
 from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.files import sole_use
-from nardy_ai.outcomes import Outcomes, class_count, equities
+from nardy_ai.outcomes import Outcomes, class_count, equities, swap
 from nardy_ai.play.decisions import (
     Decisions,
     Difference,
@@ -30,7 +32,7 @@ from nardy_ai.play.decisions import (
     read_decisions,
     score_decisions,
 )
-from nardy_ai.play.sampling import sampled_positions
+from nardy_ai.play.sampling import sampled_paths, sampled_positions
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards, without_lookahead
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
@@ -70,15 +72,27 @@ class LabelRecipe:
         default=0, metadata={"help": "replies to a roll that the teacher judges, the likeliest ones; 0: all"}
     )
 
+    trace: float = field(
+        default=0.0,
+        metadata={
+            "help": "lambda: the share of what look-ahead changes at later plies that a label takes over, ply by ply"
+        },
+    )
+
     def __post_init__(self) -> None:
         """Refuse values that no folder can have. Raises ConfigError."""
         if self.games < 1 or not 0 <= self.seed < 2**62 or not 1 <= self.wild_plies <= 1_000_000:
             raise ConfigError(f"{self}: games and wild_plies from 1, a seed of 0 to 2**62 - 1 are expected")
         if self.candidates < 0:
             raise ConfigError(f"candidates = {self.candidates}; expected 1 or more, or 0 for all")
-        for name in ("wild_share", "awkward_share", "near_share", "hard_share"):
+        for name in ("wild_share", "awkward_share", "near_share", "hard_share", "trace"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
+        if self.trace and (self.near_share, self.hard_share) != (0, 1):
+            raise ConfigError(
+                f"trace = {self.trace} labels all positions of the games and no others; expected near_share = 0 and"
+                " hard_share = 1"
+            )
 
 
 @dataclass(frozen=True)
@@ -148,7 +162,7 @@ def make_labels(
     progress: called with a shard's number and its positions, those found whole included. stop: asked before each shard.
     Raises ConfigError where the folder holds shards of another recipe, teacher or rules.
     """
-    labeller = _with_candidates(teacher, recipe.candidates)
+    labeller = _labeller(teacher, recipe)
     folder.mkdir(parents=True, exist_ok=True)
     about = _about(labeller, recipe) | {"teacher": teacher.name}
 
@@ -159,14 +173,9 @@ def make_labels(
             if stop is not None and stop():
                 return False
             games = range(number * recipe.games, (number + 1) * recipe.games)
-            boards = sampled_positions(
-                without_lookahead(teacher), match, games, seed=recipe.seed, wild_share=recipe.wild_share,
-                wild_plies=recipe.wild_plies, awkward_share=recipe.awkward_share, near_share=recipe.near_share,
-            )  # fmt: skip
-            if recipe.hard_share < 1:
-                boards = _hardest(without_lookahead(teacher), boards, recipe.hard_share)
-            arrays: dict[str, NDArray[Any]] = {"boards": boards, "outcomes": labeller.outcomes(boards)}
-            write_tensors(path, arrays, about, check=_read_shard)
+            made = _followed if recipe.trace else _judged
+            boards, outcomes = made(labeller, match, games, recipe)
+            write_tensors(path, {"boards": boards, "outcomes": outcomes}, about, check=_read_shard)
             found = len(boards)
         if progress is not None:
             progress(number, found)
@@ -229,8 +238,11 @@ def _about(teacher: PlayingEvaluator, recipe: LabelRecipe) -> dict[str, str]:
     }
 
 
-def _with_candidates(teacher: PlayingEvaluator, candidates: int) -> PlayingEvaluator:
-    """The teacher, who judges so many replies to a roll; 0: all. Raises ConfigError."""
+def _labeller(teacher: PlayingEvaluator, recipe: LabelRecipe) -> PlayingEvaluator:
+    """The teacher, who judges `recipe.candidates` replies to a roll; 0: all. Raises ConfigError."""
+    if recipe.trace and not (isinstance(teacher, Lookahead) and teacher.plies == 1):
+        raise ConfigError(f"trace follows one ply of look-ahead; teacher {teacher.name!r} is none, take NAME@1ply")
+    candidates = recipe.candidates
     if not candidates:
         return teacher
     if not isinstance(teacher, Lookahead):
@@ -238,6 +250,52 @@ def _with_candidates(teacher: PlayingEvaluator, candidates: int) -> PlayingEvalu
             f"candidates are of look-ahead, and teacher {teacher.name!r} does not look ahead; leave it out"
         )
     return Lookahead(teacher.evaluator, teacher.plies, filter=teacher.filter, candidates=candidates)
+
+
+def _judged(
+    labeller: PlayingEvaluator, match: MatchOptions, games: range, recipe: LabelRecipe
+) -> tuple[Boards, Outcomes]:
+    """Positions of these games and what the labeller says of them."""
+    player = without_lookahead(labeller)
+    boards = sampled_positions(
+        player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
+        awkward_share=recipe.awkward_share, near_share=recipe.near_share,
+    )  # fmt: skip
+    if recipe.hard_share < 1:
+        boards = _hardest(player, boards, recipe.hard_share)
+    return boards, labeller.outcomes(boards)
+
+
+def _followed(
+    labeller: PlayingEvaluator, match: MatchOptions, games: range, recipe: LabelRecipe
+) -> tuple[Boards, Outcomes]:
+    """All positions of these games, with what one ply of look-ahead says there and what it changes later in the game.
+
+    With V the player's outcomes, A those of its look-ahead over the roll that comes and its own play, and s' the board
+    to which the game went on: label(s) = A(s) + trace * swap(label(s') - V(s')). As A(s) is the mean of swap(V(s')),
+    that is TD(lambda) with the luck of the dice taken off: with trace = 1 its mean is how games of the player end. What
+    the path adds has a spread, so a label may lie outside 0 to 1; those of equal boards are averaged.
+    """
+    player = without_lookahead(labeller)
+    assert isinstance(player, PlayingEvaluator)
+    paths = sampled_paths(
+        player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
+        awkward_share=recipe.awkward_share,
+    )  # fmt: skip
+    first, which = distinct_boards(paths.boards)
+    boards = paths.boards[first]
+    ahead = labeller.outcomes(boards).astype(np.float64)
+    change = (ahead - settled_outcomes(player, boards))[which]
+    later = np.zeros_like(change)
+    for start, end in reversed(list(pairwise(paths.starts))):
+        going = start + np.flatnonzero(paths.following[start:end] >= 0)
+        then = paths.following[going]
+        later[going] = recipe.trace * swap(change[then] + later[then])
+    added = np.zeros_like(ahead)
+    np.add.at(added, which, later)
+    labels = (ahead + added / np.bincount(which)[:, None]).astype(np.float32)
+    playable = ~finished(boards)
+    return boards[playable], labels[playable]
 
 
 def _hardest(net: Bot, boards: Boards, share: float) -> Boards:

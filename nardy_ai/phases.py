@@ -22,7 +22,7 @@ from nardy_ai.rules import MAX_CHECKERS
 __all__ = ["PHASE_SETS", "PhaseSet", "PhaseTables", "find_phases"]
 
 NO_PHASE = -1
-"""For a pair of zones that is always a race."""
+"""Where a table tells none."""
 
 _COUNTS = MAX_CHECKERS + 1
 
@@ -63,14 +63,15 @@ class Zones:
 
 
 class PhaseTables(NamedTuple):
-    """What a phase is looked up in, by each side's highest slot (0: all off) and checkers from slot `since` on.
+    """What a phase is looked up in.
 
-    races: `bool[26, 26]`, where the phase is the last one; zones: `int64[26, 16]`; pairs: `int64[Z, Z]`, the phase by
-    the zones of row 0 and of row 1.
+    by_slots: `int64[26, 26]`, by both sides' highest slots (0: all off), `NO_PHASE` where counts decide; then since:
+    slots from which checkers are counted; zones: `int64[26, 16]`, by highest slot and count; pairs: `int64[Z, Z]`, the
+    phase by the zones of row 0 and of row 1.
     """
 
+    by_slots: NDArray[np.int64]
     since: int
-    races: NDArray[np.bool_]
     zones: NDArray[np.int64]
     pairs: NDArray[np.int64]
 
@@ -101,8 +102,8 @@ class PhaseSet:
         tables = self.tables(board)
         highest = highest_slots(boards)
         zones = tables.zones[highest, boards[:, :, tables.since :].sum(axis=2, dtype=np.int64)]
-        race = tables.races[highest[:, 0], highest[:, 1]]
-        return np.where(race, self.count(board) - 1, tables.pairs[zones[:, 0], zones[:, 1]])
+        by_slots = tables.by_slots[highest[:, 0], highest[:, 1]]
+        return np.where(by_slots == NO_PHASE, tables.pairs[zones[:, 0], zones[:, 1]], by_slots)
 
     def within(self, other: "PhaseSet", board: str) -> NDArray[np.int64]:
         """For each phase the one of `other` in which most of its boards are, `int64[P]`.
@@ -113,7 +114,7 @@ class PhaseSet:
         slots = np.repeat(np.arange(SLOTS), _COUNTS)
         zone, other_zone = mine.zones.ravel(), theirs.zones.ravel()
         as_they_are = np.abs(zone[:, None] - zone) <= self.zones[board].apart
-        counted = ~mine.races[slots[:, None], slots] & as_they_are
+        counted = ~_races(board)[slots[:, None], slots] & as_they_are
         shape = self.count(board), other.count(board)
         at = mine.pairs[zone[:, None], zone][counted], theirs.pairs[other_zone[:, None], other_zone][counted]
         often = np.bincount(np.ravel_multi_index(at, shape), minlength=shape[0] * shape[1]).reshape(shape)
@@ -142,13 +143,13 @@ def _tables(name: str, board: str) -> PhaseTables:
     zones, pairs = PHASE_SETS[name].zones[board], _pairs(name, board)
     numbers = {pair: number for number, pair in enumerate(pairs)}
     sides = range(zones.number)
-    tables = PhaseTables(
-        since=zones.since,
-        races=_races(board),
-        zones=np.array([[zones.of_side(slot, n) for n in range(_COUNTS)] for slot in range(SLOTS)]),
-        pairs=np.array([[numbers.get(zones.as_counted(i, j), NO_PHASE) for j in sides] for i in sides]),
-    )
-    for table in (tables.races, tables.zones, tables.pairs):
+    by_count = np.array([[zones.of_side(slot, n) for n in range(_COUNTS)] for slot in range(SLOTS)])
+    by_pair = np.array([[numbers.get(zones.as_counted(i, j), NO_PHASE) for j in sides] for i in sides])
+    told = (by_count == by_count[:, :1]).all(axis=1)
+    by_slots = np.where(told[:, None] & told, by_pair[by_count[:, :1], by_count[:, 0]], NO_PHASE)
+    by_slots[_races(board)] = len(pairs)
+    tables = PhaseTables(by_slots, zones.since, by_count, by_pair)
+    for table in (tables.by_slots, tables.zones, tables.pairs):
         table.flags.writeable = False
     return tables
 

@@ -15,8 +15,10 @@ from test_train import TINY, same, start_run
 import nardy_ai as na
 from nardy_ai.boards import checked_boards
 from nardy_ai.errors import BoardError, ConfigError, NardyError, RulesError
+from nardy_ai.evaluators.network import _counted_phase
 from nardy_ai.files import sole_use
 from nardy_ai.movegen.generate import Afterstates
+from nardy_ai.phases import find_phases
 from nardy_ai.pictures.charts import read_metrics
 from nardy_ai.rules import find_rules, preset_names, start_boards
 from nardy_ai.train.loop import METRICS_FILE, STATE_FILE, Run, Watcher
@@ -51,17 +53,22 @@ def test_afterstates_of_other_boards_are_refused():
     after = na.afterstates(boards, (3, 1), SHORT)
     spoiled = after.boards.copy()
     spoiled[0, 0, 5] = 100
-    crowded = after.boards.copy()
-    crowded[0, 1, 19:] = 15
     for parents, wrong in (
         (boards[:1], after),
         (boards, Afterstates(after.boards, np.array([0, 10**8, 5, len(after.boards)]))),
         (boards, Afterstates(after.boards, after.offsets[::-1].copy())),
         (boards, Afterstates(spoiled, after.offsets)),
-        (boards, Afterstates(crowded, after.offsets)),
     ):
         with pytest.raises(BoardError, match="do not belong"):
             bot.play_values(parents, wrong)
+
+
+def test_more_checkers_far_behind_than_there_are_do_not_lead_out_of_the_tables_of_phases():
+    """Compiled code would not notice, so Python runs it."""
+    tables = find_phases("stages-1").tables(SHORT.board)
+    crowded = np.full((2, 26), 15, dtype=np.int8)
+
+    assert _counted_phase.py_func(crowded, 24, 24, tables) == tables.pairs[4, 4]
 
 
 @pytest.fixture(scope="module")

@@ -332,12 +332,10 @@ def _fits(boards, offsets, n, checkers):
             return False
     for m in range(len(boards)):
         bad = False
-        total0 = total1 = 0
         for p in range(26):
-            bad |= (boards[m, 0, p] < 0) | (boards[m, 1, p] < 0)
-            total0 += boards[m, 0, p]
-            total1 += boards[m, 1, p]
-        if bad or total0 > checkers or total1 > checkers:
+            bad |= (boards[m, 0, p] < 0) | (boards[m, 0, p] > checkers)
+            bad |= (boards[m, 1, p] < 0) | (boards[m, 1, p] > checkers)
+        if bad:
             return False
     return True
 
@@ -530,6 +528,19 @@ def _see(units, views, curve):
 
 
 @njit(nogil=True, cache=True)
+def _counted_phase(board, high0, high1, tables):
+    """The phase of a board that its highest slots do not tell."""
+    behind0 = behind1 = 0
+    for s in range(tables.since, SLOTS):
+        behind0 += board[0, s]
+        behind1 += board[1, s]
+    # Of boards with too many checkers nobody asks, but they must not lead out of the table.
+    zone0 = tables.zones[high0, min(behind0, LEVELS - 1)]
+    zone1 = tables.zones[high1, min(behind1, LEVELS - 1)]
+    return tables.pairs[zone0, zone1]
+
+
+@njit(nogil=True, cache=True)
 def _evaluate(
     bases, inputs, offsets, boards, reals, table, whole, bias, curve, nets, rules, phase_of, barred, points, known,
     answers, values,
@@ -618,13 +629,9 @@ def _evaluate(
             steps += steps & 1
             more[n_more:steps] = nothing
             less[n_less:steps] = nothing
-            behind0 = behind1 = 0
-            for s in range(phase_of.since, SLOTS):
-                behind0 += board[0, s]
-                behind1 += board[1, s]
-            zone0 = phase_of.zones[high0, behind0]
-            zone1 = phase_of.zones[high1, behind1]
-            phase = race if phase_of.races[high0, high1] else phase_of.pairs[zone0, zone1]
+            phase = phase_of.by_slots[high0, high1]
+            if phase < 0:
+                phase = _counted_phase(board, high0, high1, phase_of)
             n = filled[phase]
             out = units[phase, n]
             for k in range(reals.shape[1]):

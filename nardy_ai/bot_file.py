@@ -111,15 +111,16 @@ def read_bot(path: Path) -> BotFile:
 
 
 def _decoded(arrays: Mapping[str, Any], features: FeatureSet, grid: Grid) -> dict[str, Any]:
-    """What files of version 3 hold in whole numbers, as `float32`; of other shapes than a network's nothing."""
-    found = {}
+    """What files of version 3 hold in whole numbers, as `float32`, but what no unit fits."""
+    found: dict[str, Any] = {}
     for name, unit in weight_units(features.slots * STEPS.shape[1], grid).items():
         array = arrays.get(name)
-        if array is None or array.dtype != np.int16 or (name == "first" and array.shape[:1] != np.shape(unit)[:1]):
+        if array is None or array.dtype != np.int16:
             continue
-        if array.ndim == (1 if name == "first_bias" else 3 if name == "second" else 2):
-            with np.errstate(over="ignore"):
-                found[name] = from_units(array, unit)
+        if np.ndim(unit) and (array.ndim, len(array)) != (2, np.size(unit)):  # no rows that have units of their own
+            continue
+        with np.errstate(over="ignore"):
+            found[name] = from_units(array, unit)
     return found
 
 

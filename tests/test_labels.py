@@ -15,7 +15,7 @@ from nardy_ai.errors import ConfigError
 from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.outcomes import equities
 from nardy_ai.play.decisions import Decisions
-from nardy_ai.play.sampling import awkward_boards, sampled_paths, sampled_positions
+from nardy_ai.play.sampling import awkward_boards, paths_of, sampled_positions, turns_of
 from nardy_ai.rollouts import rollout
 from nardy_ai.rules import MatchOptions, find_preset, find_rules
 from nardy_ai.search import Lookahead, distinct_boards
@@ -236,8 +236,8 @@ def test_paths_lead_by_the_best_play_to_the_end_of_each_game():
     network = network_of(HYPER)
     shares = {"wild_plies": 6, "awkward_share": 0.0}
 
-    paths = sampled_paths(network, MATCH, range(40), seed=3, wild_share=0.0, **shares)
-    wild = sampled_paths(network, MATCH, range(40), seed=3, wild_share=1.0, **shares)
+    paths = paths_of(turns_of(network, MATCH, range(40), seed=3, wild_share=0.0, **shares))
+    wild = paths_of(turns_of(network, MATCH, range(40), seed=3, wild_share=1.0, **shares))
 
     assert (paths.following < 0).sum() == 40  # one board of each game is its last
     assert (wild.following < 0).sum() > 60  # and what chance chose leads nowhere
@@ -256,7 +256,7 @@ def test_labels_that_follow_games_say_how_games_of_the_player_end(tmp_path: Path
     """The net is of random weights, so one ply of look-ahead is far from the truth, which rollouts to the end say."""
     network = network_of(HYPER)
     recipe = LabelRecipe(games=2000, seed=4, wild_share=0.0, awkward_share=0.0, near_share=0.0)
-    paths = sampled_paths(network, MATCH, range(2000), seed=4, wild_share=0.0, wild_plies=30, awkward_share=0.0)
+    paths = paths_of(turns_of(network, MATCH, range(2000), seed=4, wild_share=0.0, wild_plies=30, awkward_share=0.0))
     later = paths.boards[paths.starts[1] :]
     first, which = distinct_boards(later)
     often = later[first[np.argsort(-np.bincount(which))[:8]]]

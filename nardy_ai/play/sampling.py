@@ -1,6 +1,6 @@
 """Positions to learn from: whole games by a bot, the plays it nearly made, and starts that play seldom reaches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from nardy_ai.play.selfplay import wild_until
 from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 from nardy_ai.search import distinct_boards
 
-__all__ = ["Paths", "Turn", "awkward_boards", "sampled_paths", "sampled_positions", "turns_of"]
+__all__ = ["Paths", "Turn", "awkward_boards", "paths_of", "sampled_positions", "turns_of"]
 
 MOST_PLIES = 2_000
 """Games that last longer are left where they are."""
@@ -85,24 +85,13 @@ def sampled_positions(
     return everything[np.sort(distinct_boards(everything)[0])]
 
 
-def sampled_paths(
-    bot: Bot,
-    match: MatchOptions,
-    games: range,
-    *,
-    seed: int,
-    wild_share: float,
-    wild_plies: int,
-    awkward_share: float,
-) -> Paths:
-    """These games, ply by ply; the options are those of `turns_of`. A pure function of its arguments."""
+def paths_of(turns: Iterable[Turn]) -> Paths:
+    """The games that `turns_of` plays."""
     boards: list[Boards] = []
     following: list[NDArray[np.int64]] = []
     starts = [0]
     last: tuple[NDArray[np.int64], Boards] | None = None
-    for turn in turns_of(
-        bot, match, games, seed=seed, wild_share=wild_share, wild_plies=wild_plies, awkward_share=awkward_share
-    ):
+    for turn in turns:
         if last is not None:
             numbers, best = last
             at = np.searchsorted(numbers, turn.games)

@@ -32,7 +32,7 @@ from nardy_ai.play.decisions import (
     read_decisions,
     score_decisions,
 )
-from nardy_ai.play.sampling import sampled_paths, sampled_positions
+from nardy_ai.play.sampling import paths_of, sampled_positions, turns_of
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards, without_lookahead
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
@@ -71,7 +71,6 @@ class LabelRecipe:
     candidates: int = field(
         default=0, metadata={"help": "replies to a roll that the teacher judges, the likeliest ones; 0: all"}
     )
-
     trace: float = field(
         default=0.0,
         metadata={
@@ -278,10 +277,11 @@ def _followed(
     """
     player = without_lookahead(labeller)
     assert isinstance(player, PlayingEvaluator)
-    paths = sampled_paths(
+    turns = turns_of(
         player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
         awkward_share=recipe.awkward_share,
     )  # fmt: skip
+    paths = paths_of(turns)
     first, which = distinct_boards(paths.boards)
     boards = paths.boards[first]
     ahead = labeller.outcomes(boards).astype(np.float64)

@@ -186,6 +186,27 @@ def test_plays_clearly_behind_after_the_first_games_are_rolled_out_no_further(tm
     assert 5 < left < sum(len(record["cands"]) for record in sets[0]) - 5
 
 
+def test_games_of_the_kinds_named_are_played_to_the_end(tmp_path):
+    """These have the answers of a set without truncation, the others those of one with it."""
+    kinds, bot, sets = ("mutual", "bearing-off"), load_bot("hyper"), []
+    played = SetRecipe(games=36)
+    cut = replace(played, truncate=2)
+    for name, recipe in (("mixed", replace(cut, whole=",".join(kinds))), ("played", played), ("cut", cut)):
+        make_set(tmp_path / f"{name}.jsonl.gz", bot, MATCH, recipe, count=12)
+        sets.append([record for _, record in read_records(tmp_path / f"{name}.jsonl.gz")][1:])
+
+    answers = [(mixed["cls"] in kinds, mixed["cands"], *others) for mixed, *others in zip(*sets, strict=True)]
+    assert all(mine == (whole if named else early)["cands"] for named, mine, whole, early in answers)
+    assert all(whole["cands"] != early["cands"] for _, _, whole, early in answers)
+    assert {named for named, *_ in answers} == {True, False}
+
+
+@pytest.mark.parametrize("options", [{"whole": "backgame"}, {"whole": "backgames", "truncate": 11}])
+def test_whole_kinds_are_known_ones_of_a_set_that_is_truncated(options):
+    with pytest.raises(NardyError, match="expected kinds of bearoff, race"):
+        SetRecipe(**options)
+
+
 def test_a_longer_set_begins_with_the_shorter_one(rolled_set, tmp_path):
     path, seen = tmp_path / "set.jsonl.gz", []
     make_set(path, network_of(TWO), MATCH, ROLLED, count=7)

@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for entry in fields(SetRecipe):
         parser.add_argument(
             f"--{entry.name}",
-            type=int,
-            metavar="N",
+            type=str if isinstance(entry.default, str) else int,
+            metavar="KINDS" if isinstance(entry.default, str) else "N",
             help=f"{entry.metadata['help']} (default: {_default(entry.default)})",
         )
     add_workers_argument(parser)
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default(value: object) -> str:
-    return "to the end" if value is None else str(value)
+    return "to the end" if value is None else str(value) or "none"
 
 
 def _summary(decisions: Decisions) -> dict[str, object]:

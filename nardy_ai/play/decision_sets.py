@@ -28,7 +28,7 @@ from nardy_ai.files import replace_file, sole_use
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import equities, swap
 from nardy_ai.play.decisions import FORMAT, read_records
-from nardy_ai.play.kinds import kinds_of
+from nardy_ai.play.kinds import KINDS, kinds_of
 from nardy_ai.play.sampling import turns_of
 from nardy_ai.rollouts import THROWS, RolloutReport, rollout
 from nardy_ai.rules import MatchOptions, RuleSet, rules_to_dict, start_boards
@@ -88,6 +88,10 @@ class SetRecipe:
             "help": f"after N games roll out no further what is {BEHIND:g} standard errors behind the best; 0: all"
         },
     )
+    whole: str = field(
+        default="",
+        metadata={"help": "kinds of position, parted by commas, whose games are played on in spite of truncation"},
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that no set can have. Raises NardyError."""
@@ -99,6 +103,19 @@ class SetRecipe:
             )
         if self.first and not 2 <= self.first < self.games:
             raise NardyError(f"first = {self.first}; expected 2 games or more and less than {self.games}, or 0")
+        unknown = sorted(set(self.whole_kinds()) - set(KINDS))
+        if unknown or (self.whole and self.truncate is None):
+            raise NardyError(
+                f"whole = {self.whole!r}; expected kinds of {', '.join(KINDS)}, parted by commas, with truncate"
+            )
+
+    def whole_kinds(self) -> tuple[str, ...]:
+        """The kinds of position whose rollouts are not truncated."""
+        return tuple(self.whole.split(",")) if self.whole else ()
+
+    def truncated_after(self, kind: str) -> int | None:
+        """After how many plies games from such a position are judged; None: at their end."""
+        return None if kind in self.whole_kinds() else self.truncate
 
 
 @dataclass(frozen=True)
@@ -302,7 +319,7 @@ def _done(path: Path, part: Path, about: Mapping[str, Any]) -> list[str]:
         if key == "probe":
             same = len(found.get(key, ())) == len(wanted) and np.allclose(found[key], wanted, rtol=0, atol=_SAME)
         elif key == "recipe":  # what an older one does not say is as it was before there was a choice
-            same = isinstance(found.get(key), dict) and {"first": 0} | found[key] == wanted
+            same = isinstance(found.get(key), dict) and {"first": 0, "whole": ""} | found[key] == wanted
         else:
             same = found.get(key) == wanted
         if not same:
@@ -382,8 +399,9 @@ def _labelled(decision: Decision, bot: PlayingEvaluator, recipe: SetRecipe, stop
         plays, games, earlier = decision.plays, recipe.first or recipe.games, None
         while len(plays):
             report = rollout(
-                bot, plays, games=games, seed=seed, plies=recipe.plies, truncate_after=recipe.truncate,
-                after_play=True, batch=recipe.games, earlier=earlier, stop=stop,
+                bot, plays, games=games, seed=seed, plies=recipe.plies,
+                truncate_after=recipe.truncated_after(decision.kind), after_play=True, batch=recipe.games,
+                earlier=earlier, stop=stop,
             )  # fmt: skip
             if report.stopped == "interrupted":
                 return None

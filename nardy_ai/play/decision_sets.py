@@ -103,8 +103,8 @@ class SetRecipe:
             )
         if self.first and not 2 <= self.first < self.games:
             raise NardyError(f"first = {self.first}; expected 2 games or more and less than {self.games}, or 0")
-        unknown = sorted(set(self.whole_kinds()) - set(KINDS))
-        if unknown or (self.whole and self.truncate is None):
+        known = set(self.whole_kinds()) <= set(KINDS)
+        if not known or (self.whole and self.truncate is None):
             raise NardyError(
                 f"whole = {self.whole!r}; expected kinds of {', '.join(KINDS)}, parted by commas, with truncate"
             )

@@ -63,6 +63,20 @@ def test_awkward_boards_can_be_played_and_are_awkward(rules):
     assert (boards[:, 0, BAR] > 1).mean() > 0.05
 
 
+def holds_two_home_points(boards):
+    """Whether one of the sides holds two points or more of the other's home, `bool[n]`."""
+    return ((boards[:, :, 18:BAR] >= 2).sum(axis=2) >= 2).any(axis=1)
+
+
+def test_the_share_of_back_games_among_awkward_boards_is_what_was_asked_for():
+    without = awkward_boards(SHORT, 400, seed=2)
+    half = awkward_boards(SHORT, 400, seed=2, backgame_share=0.5)
+
+    assert holds_two_home_points(half)[:200].all()
+    assert holds_two_home_points(half)[200:].mean() < holds_two_home_points(without).mean() + 0.1 < 0.7
+    assert (half.sum(axis=2) == SHORT.checkers).all()
+
+
 def test_labels_are_what_the_teacher_says_and_shards_are_made_once(tmp_path: Path):
     teacher = Lookahead(network_of(HYPER), 1)
     seen: list[int] = []

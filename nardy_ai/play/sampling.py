@@ -68,6 +68,7 @@ def sampled_positions(
     wild_plies: int,
     awkward_share: float,
     near_share: float,
+    backgame_share: float = 0.0,
 ) -> Boards:
     """Distinct boards before a roll, `int8[N, 2, 26]`, from these games, each played to its end by `bot`.
 
@@ -76,8 +77,9 @@ def sampled_positions(
     """
     found: list[Boards] = []
     for turn in turns_of(
-        bot, match, games, seed=seed, wild_share=wild_share, wild_plies=wild_plies, awkward_share=awkward_share
-    ):
+        bot, match, games, seed=seed, wild_share=wild_share, wild_plies=wild_plies, awkward_share=awkward_share,
+        backgame_share=backgame_share,
+    ):  # fmt: skip
         bits = hash_at(seed + _NEAR_STREAM, turn.games, turn.ply)
         found += [turn.boards, turn.after.boards[_near_misses(turn.values, turn.after, bits, near_share)]]
     everything = np.concatenate(found)
@@ -113,11 +115,13 @@ def turns_of(
     wild_share: float,
     wild_plies: int,
     awkward_share: float,
+    backgame_share: float = 0.0,
 ) -> Iterator[Turn]:
     """The plies of these games, each played to its end by `bot`.
 
     wild_share: of the games, begun with 1 to `wild_plies` plies chosen by chance. awkward_share: of the games, begun
-    from `awkward_boards` (contrary boards only), which may be finished boards.
+    from `awkward_boards` (contrary boards only), which may be finished boards; of these `backgame_share` with a back
+    game of one side at least.
     """
     rules = bot.rules
     numbers = np.arange(games.start, games.stop, dtype=np.int64)
@@ -125,7 +129,9 @@ def turns_of(
     awkward = np.zeros(len(numbers), dtype=bool)
     if rules.board == CONTRARY and awkward_share:
         awkward = _chance(hash_at(seed + _START_STREAM, numbers, 0)) < awkward_share
-        boards[awkward] = awkward_boards(rules, int(awkward.sum()), seed=seed + games.start)
+        boards[awkward] = awkward_boards(
+            rules, int(awkward.sum()), seed=seed + games.start, backgame_share=backgame_share
+        )
     until = wild_until(seed, numbers, share=wild_share, most=wild_plies)
     until[awkward] = 0
     for ply in range(MOST_PLIES):
@@ -170,31 +176,34 @@ def _chance(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
     return (bits >> np.uint64(40)).astype(np.float64) * 2.0**-24
 
 
-def awkward_boards(rules: RuleSet, n: int, *, seed: int) -> Boards:
+def awkward_boards(rules: RuleSet, n: int, *, seed: int, backgame_share: float = 0.0) -> Boards:
     """Boards that good play seldom reaches, `int8[n, 2, 26]`, on a contrary board: `seed` says which.
 
     Each side is drawn by itself: checkers held back in his home (back games), long primes, crashed boards, several on
     the bar, a closed home with checkers off, or anything at all. A checker drawn for a point that the other side holds
-    goes to the nearest free one below, or else to the bar.
+    goes to the nearest free one below, or else to the bar. backgame_share: of the boards, the first ones, where the
+    side drawn first has a back game, whatever else it would have.
     """
     rng = np.random.default_rng(seed)
     boards = np.zeros((n, 2, SLOTS), dtype=np.int8)
     facing = FACING[CONTRARY]
-    for board in boards:
+    for at, board in enumerate(boards):
+        backgame = at < round(backgame_share * n)
         for side in rng.permutation(2):
             held = {int(facing[p]) for p in range(1, BAR) if board[1 - side, p]}
-            for wanted in _awkward_side(rules.checkers, rng):
+            for wanted in _awkward_side(rules.checkers, rng, backgame=backgame):
                 slot = wanted
                 while slot in held:
                     slot -= 1
                 board[side, slot if slot > OFF or wanted == OFF else BAR] += 1
+            backgame = False
     return boards
 
 
-def _awkward_side(checkers: int, rng: np.random.Generator) -> list[int]:
+def _awkward_side(checkers: int, rng: np.random.Generator, *, backgame: bool) -> list[int]:
     """Slots of one side's checkers, of which at least one is on the board."""
     kind = rng.integers(6)
-    if kind == 0:  # a back game: two points in his home, the rest come home
+    if backgame or kind == 0:  # a back game: two points in his home, the rest come home
         anchors = rng.choice(np.arange(18, BAR), 2, replace=False)
         some = [int(p) for p in np.repeat(anchors, rng.integers(2, 4, 2))]
         rest = rng.integers(1, 14, checkers)

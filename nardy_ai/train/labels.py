@@ -61,6 +61,9 @@ class LabelRecipe:
         default=0.1,
         metadata={"help": "share of games begun from back games, primes, crashes, several on the bar"},
     )
+    backgame_share: float = field(
+        default=0.0, metadata={"help": "share of those games where one side at least is given a back game"}
+    )
     near_share: float = field(
         default=0.5, metadata={"help": "share of decisions where a play that was nearly made is labelled too"}
     )
@@ -84,7 +87,7 @@ class LabelRecipe:
             raise ConfigError(f"{self}: games and wild_plies from 1, a seed of 0 to 2**62 - 1 are expected")
         if self.candidates < 0:
             raise ConfigError(f"candidates = {self.candidates}; expected 1 or more, or 0 for all")
-        for name in ("wild_share", "awkward_share", "near_share", "hard_share", "trace"):
+        for name in ("wild_share", "awkward_share", "backgame_share", "near_share", "hard_share", "trace"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
         if self.trace and (self.near_share, self.hard_share) != (0, 1):
@@ -258,7 +261,7 @@ def _judged(
     player = without_lookahead(labeller)
     boards = sampled_positions(
         player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
-        awkward_share=recipe.awkward_share, near_share=recipe.near_share,
+        awkward_share=recipe.awkward_share, near_share=recipe.near_share, backgame_share=recipe.backgame_share,
     )  # fmt: skip
     if recipe.hard_share < 1:
         boards = _hardest(player, boards, recipe.hard_share)
@@ -279,7 +282,7 @@ def _followed(
     assert isinstance(player, PlayingEvaluator)
     turns = turns_of(
         player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
-        awkward_share=recipe.awkward_share,
+        awkward_share=recipe.awkward_share, backgame_share=recipe.backgame_share,
     )  # fmt: skip
     paths = paths_of(turns)
     first, which = distinct_boards(paths.boards)

@@ -302,6 +302,18 @@ def test_noise_of_labels_raises_every_loss_alike_by_about_the_estimate_and_by_no
     assert raised[1] == pytest.approx(raised[0], abs=4 * 500 * 0.02 / 4000**0.5)
 
 
+def test_noise_of_labels_is_told_apart_by_class():
+    _, decisions = decisions_with_noise(np.random.default_rng(3))
+    exact = np.arange(len(decisions.equities)) // 3 < 1000
+    flat = np.where(exact[:, None], decisions.equities[:, None], decisions.doubt.halves)
+    classes = ("exact",) * 1000 + ("noisy",) * 3000
+
+    noise = label_noise(replace(decisions, classes=classes, doubt=replace(decisions.doubt, halves=flat)))
+
+    assert noise.about_by_class["exact"].pr == 0
+    assert noise.about_by_class["noisy"].pr == pytest.approx(4000 / 3000 * noise.pr_about)
+
+
 @pytest.mark.parametrize(
     ("text", "rules", "kind"),
     [
@@ -338,13 +350,16 @@ def test_a_set_is_made_and_used_from_the_command_line(bot_files, tmp_path, capsy
     assert capsys.readouterr().out.startswith(f"{file}: 6 decisions, ")
 
     assert main(["benchmark", "pips", "random", "--rules", "hyper", "--decisions", str(file)]) == 0
-    assert "differences of PR are not touched" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "differences of PR are not touched" in told
+    assert "of which noise" in told
     assert main(["benchmark", "pips", "--rules", "hyper", "--decisions", str(file), "--json"]) == 0
     noise = json.loads(capsys.readouterr().out)["label_noise"]
     assert noise["standard_error"] > 0
     assert 0 < noise["pr_about"] < noise["pr_at_most"]
     assert noise["pr_about_error"] > 0
     assert noise["pr_at_most_error"] > 0
+    assert set(noise["pr_about_by_class"]) == set(made["classes"])
     assert main(["benchmark", "pips", "--decisions", str(file)]) == 2
     assert "was made for rules 'hyper', not for 'short'" in capsys.readouterr().err
     assert main([*argv, "--count", "7", "--seed", "2"]) == 2

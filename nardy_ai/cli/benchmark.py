@@ -380,11 +380,14 @@ def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -
     ]
     print_table(rows, header=["bot", "PR", "best chosen", "rms error", f"PR minus that of {reports[0].bot}"])
     print("\nPR by class")
+    columns = [(one.bot, one.by_class) for one in reports]
+    if noise is not None and noise.error:
+        columns.append(("of which noise", noise.about_by_class))
     classes = [
-        [name, f"{score.decisions:>9}", *(_score_text(one.by_class[name]) for one in reports)]
+        [name, f"{score.decisions:>9}", *(_score_text(by_class[name]) for _, by_class in columns)]
         for name, score in reports[0].by_class.items()
     ]
-    print_table(classes, header=["class", "decisions", *(one.bot for one in reports)])
+    print_table(classes, header=["class", "decisions", *(header for header, _ in columns)])
     return 0
 
 
@@ -459,6 +462,10 @@ def _noise_data(noise: LabelNoise) -> dict[str, object]:
         "pr_about_error": _or_null(noise.about_error),
         "pr_at_most": rounded(noise.pr_at_most),
         "pr_at_most_error": _or_null(noise.at_most_error),
+        "pr_about_by_class": {
+            name: {"pr": rounded(about.pr), "standard_error": _or_null(about.standard_error)}
+            for name, about in noise.about_by_class.items()
+        },
     }
 
 

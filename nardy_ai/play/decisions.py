@@ -69,11 +69,21 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class Score:
+    """PR with its standard error over `decisions`, and the share where a best listed play was chosen."""
+
+    decisions: int
+    pr: float
+    standard_error: float
+    best_share: float
+
+
+@dataclass(frozen=True)
 class LabelNoise:
     """What the spread of labels does to PR. error, difference_error: root mean squares over candidates (not the best).
 
     pr_about: by how much the labels' noise raises the PR of every bot alike, as an estimate. pr_at_most: a bound of it.
-    Each with its standard error over decisions.
+    Each with its standard error over decisions. about_by_class: the estimate for the decisions of a class.
     """
 
     error: float
@@ -82,16 +92,7 @@ class LabelNoise:
     about_error: float
     pr_at_most: float
     at_most_error: float
-
-
-@dataclass(frozen=True)
-class Score:
-    """PR with its standard error over `decisions`, and the share where a best listed play was chosen."""
-
-    decisions: int
-    pr: float
-    standard_error: float
-    best_share: float
+    about_by_class: dict[str, Score]
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,6 @@ def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
     order = np.lexsort((coin, values, np.repeat(np.arange(len(counts)), counts)))
     best = np.maximum.reduceat(decisions.equities, offsets[:-1])
     lost = best - decisions.equities[order[offsets[1:] - 1]]
-    classes = np.array(decisions.classes)
     rms = None
     if isinstance(bot, Evaluator) and decisions.full.any():
         error = (values - decisions.equities)[decisions.full]
@@ -246,7 +246,7 @@ def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
     return DecisionReport(
         bot=bot.name,
         total=_score(lost),
-        by_class={name: _score(lost[classes == name]) for name in sorted(set(decisions.classes))},
+        by_class=_by_class(lost, decisions),
         rms_error=rms,
         lost=lost,
     )
@@ -281,6 +281,7 @@ def label_noise(decisions: Decisions) -> LabelNoise | None:
         about_error=about.standard_error,
         pr_at_most=bound.pr,
         at_most_error=bound.standard_error,
+        about_by_class=_by_class(excess, decisions),
     )
 
 
@@ -288,6 +289,11 @@ def difference(report: DecisionReport, base: DecisionReport) -> Difference:
     """How much more PR than `base` the bot of `report` lost on the same decisions, compared one by one."""
     apart = _score(report.lost - base.lost)
     return Difference(apart.pr, apart.standard_error)
+
+
+def _by_class(lost: NDArray[np.float64], decisions: Decisions) -> dict[str, Score]:
+    classes = np.array(decisions.classes)
+    return {name: _score(lost[classes == name]) for name in sorted(set(decisions.classes))}
 
 
 def _score(lost: NDArray[np.float64]) -> Score:

@@ -187,15 +187,15 @@ def test_plays_clearly_behind_after_the_first_games_are_rolled_out_no_further(tm
 
 
 def test_games_of_the_kinds_named_are_played_to_the_end(tmp_path):
-    """These have the answers of a set without truncation, the others those of one with it."""
+    """These have the answers of a set of more games without truncation, the others those of one with it."""
     kinds, bot, sets = ("mutual", "bearing-off"), load_bot("hyper"), []
-    played = SetRecipe(games=36)
-    cut = replace(played, truncate=2)
-    for name, recipe in (("mixed", replace(cut, whole=",".join(kinds))), ("played", played), ("cut", cut)):
+    cut = SetRecipe(games=36, truncate=2)
+    mixed = replace(cut, whole=",".join(kinds), whole_games=72)
+    for name, recipe in (("mixed", mixed), ("played", SetRecipe(games=72)), ("cut", cut)):
         make_set(tmp_path / f"{name}.jsonl.gz", bot, MATCH, recipe, count=12)
         sets.append([record for _, record in read_records(tmp_path / f"{name}.jsonl.gz")][1:])
 
-    answers = [(mixed["cls"] in kinds, mixed["cands"], *others) for mixed, *others in zip(*sets, strict=True)]
+    answers = [(mine["cls"] in kinds, mine["cands"], *others) for mine, *others in zip(*sets, strict=True)]
     assert all(mine == (whole if named else early)["cands"] for named, mine, whole, early in answers)
     assert {named for named, _, whole, early in answers if whole["cands"] != early["cands"]} == {True, False}
 
@@ -203,6 +203,12 @@ def test_games_of_the_kinds_named_are_played_to_the_end(tmp_path):
 @pytest.mark.parametrize("options", [{"whole": "backgame"}, {"whole": "backgames", "truncate": 11}])
 def test_whole_kinds_are_known_ones_of_a_set_that_is_truncated(options):
     with pytest.raises(NardyError, match="expected kinds of bearoff, race"):
+        SetRecipe(**options)
+
+
+@pytest.mark.parametrize("options", [{"whole_games": 720}, {"whole": "backgame", "truncate": 11, "whole_games": 72}])
+def test_kinds_played_to_the_end_are_given_more_games_and_not_fewer(options):
+    with pytest.raises(NardyError, match="expected 576 or more, with whole kinds"):
         SetRecipe(**options)
 
 

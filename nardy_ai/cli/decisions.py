@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for entry in fields(SetRecipe):
         parser.add_argument(
-            f"--{entry.name}",
+            f"--{entry.name.replace('_', '-')}",
             type=str if isinstance(entry.default, str) else int,
             metavar="KINDS" if isinstance(entry.default, str) else "N",
             help=f"{entry.metadata['help']} (default: {_default(entry.default)})",

@@ -68,6 +68,8 @@ _BLOCK = 64
 _GAME_STREAM = 0xDEC151
 _ROLLOUT_STREAM = 0xDEC152
 _DIGITS = 6
+_BEFORE = {"first": 0, "whole": "", "whole_games": 0}
+"""What an older set's recipe does not say, as it was before there was a choice."""
 _SAME = 1e-4
 """Equities of one bot on two machines differ less than this; those of two bots differ more."""
 
@@ -92,6 +94,7 @@ class SetRecipe:
         default="",
         metadata={"help": "kinds of position, parted by commas, whose games are played on in spite of truncation"},
     )
+    whole_games: int = field(default=0, metadata={"help": "games rolled out for each play of these kinds; 0: as many"})
 
     def __post_init__(self) -> None:
         """Refuse values that no set can have. Raises NardyError."""
@@ -108,6 +111,8 @@ class SetRecipe:
             raise NardyError(
                 f"whole = {self.whole!r}; expected kinds of {', '.join(KINDS)}, parted by commas, with truncate"
             )
+        if self.whole_games and (self.whole_games < self.games or not self.whole):
+            raise NardyError(f"whole_games = {self.whole_games}; expected {self.games} or more, with whole kinds, or 0")
 
     def whole_kinds(self) -> tuple[str, ...]:
         """The kinds of position whose rollouts are not truncated."""
@@ -116,6 +121,10 @@ class SetRecipe:
     def truncated_after(self, kind: str) -> int | None:
         """After how many plies games from such a position are judged; None: at their end."""
         return None if kind in self.whole_kinds() else self.truncate
+
+    def games_of(self, kind: str) -> int:
+        """How many games are rolled out for a play of such a position."""
+        return self.whole_games if self.whole_games and kind in self.whole_kinds() else self.games
 
 
 @dataclass(frozen=True)
@@ -318,8 +327,8 @@ def _done(path: Path, part: Path, about: Mapping[str, Any]) -> list[str]:
     for key, wanted in about.items():
         if key == "probe":
             same = len(found.get(key, ())) == len(wanted) and np.allclose(found[key], wanted, rtol=0, atol=_SAME)
-        elif key == "recipe":  # what an older one does not say is as it was before there was a choice
-            same = isinstance(found.get(key), dict) and {"first": 0, "whole": ""} | found[key] == wanted
+        elif key == "recipe":
+            same = isinstance(found.get(key), dict) and _BEFORE | found[key] == wanted
         else:
             same = found.get(key) == wanted
         if not same:
@@ -386,6 +395,7 @@ def _labelled(decision: Decision, bot: PlayingEvaluator, recipe: SetRecipe, stop
     """The line of a decision, the best play first; None if stopped."""
     rules = bot.rules
     seed = int(hash_at(recipe.seed + _ROLLOUT_STREAM, decision.game, decision.ply)[0] >> np.uint64(33))
+    most = recipe.games_of(decision.kind)
     listed: list[dict[str, Any]]
     if isinstance(bot, ExactBot):
         outcomes = swap(bot.outcomes(decision.plays))
@@ -396,27 +406,27 @@ def _labelled(decision: Decision, bot: PlayingEvaluator, recipe: SetRecipe, stop
         ]
     else:
         listed = []
-        plays, games, earlier = decision.plays, recipe.first or recipe.games, None
+        plays, games, earlier = decision.plays, recipe.first or most, None
         while len(plays):
             report = rollout(
                 bot, plays, games=games, seed=seed, plies=recipe.plies,
-                truncate_after=recipe.truncated_after(decision.kind), after_play=True, batch=recipe.games,
+                truncate_after=recipe.truncated_after(decision.kind), after_play=True, batch=most,
                 earlier=earlier, stop=stop,
             )  # fmt: skip
             if report.stopped == "interrupted":
                 return None
             going = np.array([line.difference >= -BEHIND * line.difference_error for line in report.lines])
-            if report.games == recipe.games or going.sum() < 2:
+            if report.games == most or going.sum() < 2:
                 going[:] = False
             listed += [line for line, more in zip(_listed(report), going, strict=True) if not more]
-            plays, games = plays[going], recipe.games - report.games
+            plays, games = plays[going], most - report.games
             earlier = _of_some(report, going)
     listed.sort(key=lambda one: -one["equity"])
     return _text(
         {
             "board": _view(decision.board, rules), "dice": list(decision.dice), "rules": rules.name,
             "cls": decision.kind, "start": decision.start, "game": decision.game, "ply": decision.ply,
-            "cands": listed, "games": recipe.games, "bot": bot.name, "seed": seed, "version": __version__,
+            "cands": listed, "games": most, "bot": bot.name, "seed": seed, "version": __version__,
         }
     )  # fmt: skip
 

@@ -200,9 +200,15 @@ def test_games_of_the_kinds_named_are_played_to_the_end(tmp_path):
     assert {named for named, _, whole, early in answers if whole["cands"] != early["cands"]} == {True, False}
 
 
-@pytest.mark.parametrize("options", [{"whole": "backgame"}, {"whole": "backgames", "truncate": 11}])
-def test_whole_kinds_are_known_ones_of_a_set_that_is_truncated(options):
-    with pytest.raises(NardyError, match="expected kinds of bearoff, race"):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"whole": "backgame"}, "expected with truncate only"),
+        ({"whole": "backgames", "truncate": 11}, "expected kinds of bearoff, race"),
+    ],
+)
+def test_whole_kinds_are_known_ones_of_a_set_that_is_truncated(options, message):
+    with pytest.raises(NardyError, match=message):
         SetRecipe(**options)
 
 

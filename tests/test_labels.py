@@ -15,6 +15,7 @@ from nardy_ai.errors import ConfigError
 from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.outcomes import equities
 from nardy_ai.play.decisions import Decisions
+from nardy_ai.play.kinds import kinds_of
 from nardy_ai.play.sampling import awkward_boards, paths_of, sampled_positions, turns_of
 from nardy_ai.rollouts import rollout
 from nardy_ai.rules import MatchOptions, find_preset, find_rules
@@ -61,6 +62,24 @@ def test_awkward_boards_can_be_played_and_are_awkward(rules):
     assert len(playable) > 0.9 * len(boards)
     expand(playable, np.tile(np.array([[6, 5]], dtype=np.uint8), (len(playable), 1)), rules)
     assert (boards[:, 0, BAR] > 1).mean() > 0.05
+
+
+@pytest.mark.parametrize("trace", [0.0, 1.0])
+def test_kinds_named_are_not_labelled_and_the_others_are(tmp_path: Path, trace: float):
+    teacher = Lookahead(network_of(HYPER), 1)
+    recipe = replace(RECIPE, near_share=0.0, trace=trace)
+    for name, without in (("all", ""), ("some", "race,mutual")):
+        make_labels(tmp_path / name, teacher, MATCH, replace(recipe, without=without), shards=1)
+
+    everything, some = (read_labels([tmp_path / name]) for name in ("all", "some"))
+
+    kinds = np.array(kinds_of(everything.boards, HYPER))
+    left = ~np.isin(kinds, ["race", "mutual"])
+    assert {"race", "mutual"} < set(kinds)
+    assert some.boards.tobytes() == everything.boards[left].tobytes()
+    assert some.outcomes.tobytes() == everything.outcomes[left].tobytes()
+    with pytest.raises(ConfigError, match="'races' is unknown; expected kinds of bearoff, race"):
+        replace(RECIPE, without="races")
 
 
 def holds_two_home_points(boards):

@@ -45,7 +45,7 @@ def test_bot_was_made_by_the_shipped_recipe_or_config_of_its_name(name):
     assert early | bot.card["config"]["optim"] == asdict(fit.config.optim)
     for source, label in zip(bot.card["sources"], fit.config.labels, strict=True):
         stage = labels[label]
-        early = {"hard_share": 1.0, "candidates": 0, "trace": 0.0, "backgame_share": 0.0}
+        early = {"hard_share": 1.0, "candidates": 0, "trace": 0.0, "backgame_share": 0.0, "without": ""}
         assert (source["shards"], early | source["recipe"]) == (stage.shards, asdict(stage.recipe))
         # A bot labelled under its shipped name before it was followed by this one, or before it was shipped itself.
         known = {stage.teacher, f"{name}@{stage.teacher.partition('@')[2]}", *rounds_of(stage.teacher)}

@@ -28,7 +28,7 @@ from nardy_ai.files import replace_file, sole_use
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import equities, swap
 from nardy_ai.play.decisions import FORMAT, read_records
-from nardy_ai.play.kinds import KINDS, kinds_of
+from nardy_ai.play.kinds import kinds_of, named_kinds
 from nardy_ai.play.sampling import turns_of
 from nardy_ai.rollouts import THROWS, RolloutReport, rollout
 from nardy_ai.rules import MatchOptions, RuleSet, rules_to_dict, start_boards
@@ -106,25 +106,18 @@ class SetRecipe:
             )
         if self.first and not 2 <= self.first < self.games:
             raise NardyError(f"first = {self.first}; expected 2 games or more and less than {self.games}, or 0")
-        known = set(self.whole_kinds()) <= set(KINDS)
-        if not known or (self.whole and self.truncate is None):
-            raise NardyError(
-                f"whole = {self.whole!r}; expected kinds of {', '.join(KINDS)}, parted by commas, with truncate"
-            )
+        if named_kinds(self.whole) and self.truncate is None:
+            raise NardyError(f"whole = {self.whole!r}; expected with truncate only")
         if self.whole_games and (self.whole_games < self.games or not self.whole):
             raise NardyError(f"whole_games = {self.whole_games}; expected {self.games} or more, with whole kinds, or 0")
 
-    def whole_kinds(self) -> tuple[str, ...]:
-        """The kinds of position whose rollouts are not truncated."""
-        return tuple(self.whole.split(",")) if self.whole else ()
-
     def truncated_after(self, kind: str) -> int | None:
         """After how many plies games from such a position are judged; None: at their end."""
-        return None if kind in self.whole_kinds() else self.truncate
+        return None if kind in named_kinds(self.whole) else self.truncate
 
     def games_of(self, kind: str) -> int:
         """How many games are rolled out for a play of such a position."""
-        return self.whole_games if self.whole_games and kind in self.whole_kinds() else self.games
+        return self.whole_games if self.whole_games and kind in named_kinds(self.whole) else self.games
 
 
 @dataclass(frozen=True)

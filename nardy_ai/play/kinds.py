@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai.boards import BAR, CONTRARY, FACING, HEAD, HOME, OFF, Boards, highest_slots, is_race
+from nardy_ai.errors import ConfigError
 from nardy_ai.rules import RuleSet
 
-__all__ = ["KINDS", "kinds_of"]
+__all__ = ["KINDS", "kinds_of", "named_kinds"]
 
 KINDS = {
     "bearoff": "no contact, the player's checkers all at home",
@@ -34,6 +35,14 @@ _PRIME = 4
 _DEEP = 3
 _BEHIND = 19
 """On a contrary board the first point of the other side's home."""
+
+
+def named_kinds(text: str) -> tuple[str, ...]:
+    """The kinds that `text` names, parted by commas; none if it is empty. Raises ConfigError."""
+    named = tuple(text.split(",")) if text else ()
+    if not set(named) <= set(KINDS):
+        raise ConfigError(f"{text!r} is unknown; expected kinds of {', '.join(KINDS)}, parted by commas")
+    return named
 
 
 def kinds_of(boards: Boards, rules: RuleSet) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from nardy_ai.play.decisions import (
     read_decisions,
     score_decisions,
 )
+from nardy_ai.play.kinds import kinds_of, named_kinds
 from nardy_ai.play.sampling import paths_of, sampled_positions, turns_of
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards, without_lookahead
@@ -74,6 +75,7 @@ class LabelRecipe:
     candidates: int = field(
         default=0, metadata={"help": "replies to a roll that the teacher judges, the likeliest ones; 0: all"}
     )
+    without: str = field(default="", metadata={"help": "kinds of position, parted by commas, that are not labelled"})
     trace: float = field(
         default=0.0,
         metadata={
@@ -90,6 +92,7 @@ class LabelRecipe:
         for name in ("wild_share", "awkward_share", "backgame_share", "near_share", "hard_share", "trace"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} = {getattr(self, name)}; expected 0 to 1")
+        named_kinds(self.without)
         if self.trace and (self.near_share, self.hard_share) != (0, 1):
             raise ConfigError(
                 f"trace = {self.trace} labels all positions of the games and no others; expected near_share = 0 and"
@@ -263,6 +266,7 @@ def _judged(
         player, match, games, seed=recipe.seed, wild_share=recipe.wild_share, wild_plies=recipe.wild_plies,
         awkward_share=recipe.awkward_share, near_share=recipe.near_share, backgame_share=recipe.backgame_share,
     )  # fmt: skip
+    boards = boards[_wanted(boards, player.rules, recipe)]
     if recipe.hard_share < 1:
         boards = _hardest(player, boards, recipe.hard_share)
     return boards, labeller.outcomes(boards)
@@ -297,8 +301,16 @@ def _followed(
     added = np.zeros_like(ahead)
     np.add.at(added, which, later)
     labels = (ahead + added / np.bincount(which)[:, None]).astype(np.float32)
-    playable = ~finished(boards)
+    playable = ~finished(boards) & _wanted(boards, player.rules, recipe)
     return boards[playable], labels[playable]
+
+
+def _wanted(boards: Boards, rules: RuleSet, recipe: LabelRecipe) -> NDArray[np.bool_]:
+    """Which boards are of no kind that the recipe goes without, `bool[N]`."""
+    named = named_kinds(recipe.without)
+    if not named:
+        return np.ones(len(boards), dtype=np.bool_)
+    return ~np.isin(np.array(kinds_of(boards, rules), dtype=np.str_), named)
 
 
 def _hardest(net: Bot, boards: Boards, share: float) -> Boards:

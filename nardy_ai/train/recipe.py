@@ -122,10 +122,12 @@ def _stage(name: str, entry: dict[str, Any], before: Mapping[str, Stage]) -> Sta
         raise ConfigError(f"kind {kind!r}; expected train, label or fit")
     texts = {key: entry.pop(key, "") for key in ("teacher", "rules", "decisions", "student")}
     shards = entry.pop("shards", 20)
-    known = {field.name: field.type for field in fields(LabelRecipe)}
+    known = {field.name: str if isinstance(field.default, str) else int | float for field in fields(LabelRecipe)}
     for key, value in entry.items():
-        if key not in known or isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigError(f"{key} = {value!r}; expected numbers for {', '.join(known)}")
+        if key not in known:
+            raise ConfigError(f"{key} is unknown; expected {', '.join(known)}")
+        if isinstance(value, bool) or not isinstance(value, known[key]):
+            raise ConfigError(f"{key} = {value!r}; expected a {'word' if known[key] is str else 'number'}")
     if not texts["teacher"] or not all(isinstance(text, str) for text in texts.values()):
         raise ConfigError("expected a teacher, and words for rules, decisions and student")
     if type(shards) is not int or shards < 1:

@@ -204,7 +204,7 @@ def test_games_of_the_kinds_named_are_played_to_the_end(tmp_path):
     ("options", "message"),
     [
         ({"whole": "backgame"}, "expected with truncate only"),
-        ({"whole": "backgames", "truncate": 11}, "expected kinds of bearoff, race"),
+        ({"whole": "backgames", "truncate": 11}, "expected some of bearoff, race"),
     ],
 )
 def test_whole_kinds_are_known_ones_of_a_set_that_is_truncated(options, message):

@@ -78,7 +78,7 @@ def test_kinds_named_are_not_labelled_and_the_others_are(tmp_path: Path, trace: 
     assert {"race", "mutual"} < set(kinds)
     assert some.boards.tobytes() == everything.boards[left].tobytes()
     assert some.outcomes.tobytes() == everything.outcomes[left].tobytes()
-    with pytest.raises(ConfigError, match="'races' is unknown; expected kinds of bearoff, race"):
+    with pytest.raises(ConfigError, match="kinds of position 'races'; expected some of bearoff, race"):
         replace(RECIPE, without="races")
 
 

@@ -41,7 +41,7 @@ def named_kinds(text: str) -> tuple[str, ...]:
     """The kinds that `text` names, parted by commas; none if it is empty. Raises ConfigError."""
     named = tuple(text.split(",")) if text else ()
     if not set(named) <= set(KINDS):
-        raise ConfigError(f"{text!r} is unknown; expected kinds of {', '.join(KINDS)}, parted by commas")
+        raise ConfigError(f"kinds of position {text!r}; expected some of {', '.join(KINDS)}, parted by commas")
     return named
 
 

@@ -194,9 +194,9 @@ def test_the_cubes_owner_reaches_the_choice_of_play():
         safe = next(m for m, b in enumerate(after.boards) if b[1, 14] == 2 and b[1, 3] == 2 and b[1, 13] == 2)
         blitz = next(m for m, b in enumerate(after.boards) if b[1, 1] == 1 and b[1, 3] == 2)
         worth[owner] = values[safe] - values[blitz]
+    assert worth[1] < 0 < worth[None]  # the latter by little: our bots think the two plays nearly equal
     assert worth[1] < -0.05  # the user's answer: by 0.077
     assert min(worth[None], worth[0]) > worth[1] + 0.05
-    assert abs(worth[None]) < 0.01  # the safe play, says the user; our bots think them equal, now this way, now that
 
 
 def test_best_afterstates_plays_by_the_score():

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for entry in fields(LabelRecipe):
         recipe.add_argument(
             f"--{entry.name.replace('_', '-')}", type=type(entry.default), default=entry.default, metavar="VALUE",
-            help=f"{entry.metadata['help']} (default: {'none' if entry.default == '' else entry.default})",
+            help=f"{entry.metadata['help']} (default: {str(entry.default) or 'none'})",
         )  # fmt: skip
     parser.add_argument(
         "--decisions", metavar="NAME", help="first check on held-out decisions (a shipped set, `own` for that of the"

@@ -187,8 +187,9 @@ def awkward_boards(rules: RuleSet, n: int, *, seed: int, backgame_share: float =
     rng = np.random.default_rng(seed)
     boards = np.zeros((n, 2, SLOTS), dtype=np.int8)
     facing = FACING[CONTRARY]
+    backgames = round(backgame_share * n)
     for at, board in enumerate(boards):
-        backgame = at < round(backgame_share * n)
+        backgame = at < backgames
         for side in rng.permutation(2):
             held = {int(facing[p]) for p in range(1, BAR) if board[1 - side, p]}
             for wanted in _awkward_side(rules.checkers, rng, backgame=backgame):

@@ -1,7 +1,8 @@
 """Bot files: one safetensors file that says what it is.
 
 Tensors: the arrays of `Weights` that are not empty, those that lie on the grid as `int16`, whole numbers of its units
-(`float32` where they have no room there, and in all files of version 2), and `golden.boards` `int8[G, 2, 26]` with
+(`float32` where they have no room there, and in all files of version 2), those of `PruningWeights` as `pruning.NAME` if
+there is a pruning net, and `golden.boards` `int8[G, 2, 26]` with
 `golden.outcomes` `float32[G, K]`, positions with the answers that were right when the file was written. Metadata, all
 text: `format`, `version`, `rules`, `grid` and `card` as JSON, `features`, `phases`, `activation` (absent where it is
 `linear`), and `digest`, the SHA-256 of everything else. All of it is checked when a file is loaded.
@@ -19,8 +20,9 @@ from nardy_ai.boards import Boards, checked_boards
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.grid import MOST_SUM, Grid, from_units, in_units, weight_units
 from nardy_ai.evaluators.network import ACTIVATIONS, Network, Weights
+from nardy_ai.evaluators.pruning import PruningNet, PruningWeights
 from nardy_ai.features import STEPS, FeatureSet, find_features
-from nardy_ai.phases import find_phases
+from nardy_ai.phases import PhaseSet, find_phases
 from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
@@ -30,16 +32,21 @@ READ = ("2", VERSION)
 TOLERANCE = 1e-5
 _MOST_BITS = 127
 _WEIGHTS = tuple(entry.name for entry in fields(Weights))
+_PRUNING = "pruning."
+_PRUNING_WEIGHTS = tuple(entry.name for entry in fields(PruningWeights))
 _SOME_HAVE = ("reals", "middle", "middle_bias")
 _ALWAYS = tuple(name for name in _WEIGHTS if name not in _SOME_HAVE)
 
 
 @dataclass(frozen=True)
 class BotFile:
-    """What a bot file holds: the network and its card (games, time, machine, config, results)."""
+    """What a bot file holds: the network, its card (games, time, machine, config, results) and its golden positions,
+    `int8[G, 2, 26]`.
+    """
 
     network: Network
     card: Mapping[str, Any]
+    golden: Boards
 
 
 def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str, Any]) -> None:
@@ -55,6 +62,8 @@ def save_bot(path: Path, network: Network, *, golden: Boards, card: Mapping[str,
     for name, unit in weight_units(len(network.weights.first), network.grid).items():
         if name in arrays and np.abs(whole := in_units(arrays[name], unit)).max() <= MOST_SUM:
             arrays[name] = whole.astype(np.int16)
+    if network.pruning is not None:
+        arrays |= {f"{_PRUNING}{name}": getattr(network.pruning.weights, name) for name in _PRUNING_WEIGHTS}
     arrays["golden.boards"] = np.asarray(golden, dtype=np.int8)
     arrays["golden.outcomes"] = network.outcomes(golden)
     texts = {
@@ -100,14 +109,25 @@ def read_bot(path: Path) -> BotFile:
             arrays.setdefault(name, array)
         weights = Weights(**{name: arrays[name] for name in _WEIGHTS})
         activation = metadata.get("activation", ACTIVATIONS[0])
-        network = Network(path.stem, rules, features, weights, phases, activation, grid)
+        pruning = _read_pruning(arrays, rules, phases)
+        network = Network(path.stem, rules, features, weights, phases, activation, grid, pruning)
         answers = network.outcomes(arrays["golden.boards"])
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise BotError(f"{path}: {error}") from error
     wanted = arrays["golden.outcomes"]
     if answers.shape != wanted.shape or not np.allclose(answers, wanted, rtol=0, atol=TOLERANCE):
         raise BotError(f"{path}: the network does not give the answers that its file promises")
-    return BotFile(network, card)
+    return BotFile(network, card, arrays["golden.boards"])
+
+
+def _read_pruning(arrays: Mapping[str, Any], rules: RuleSet, phases: PhaseSet) -> PruningNet | None:
+    """The pruning net of a file, if it has one. Raises BotError."""
+    found = {name: arrays[_PRUNING + name] for name in _PRUNING_WEIGHTS if _PRUNING + name in arrays}
+    if not found:
+        return None
+    if len(found) < len(_PRUNING_WEIGHTS):
+        raise BotError(f"of the pruning net there is only {', '.join(found)}")
+    return PruningNet(rules, phases, PruningWeights(**found))
 
 
 def _decoded(arrays: Mapping[str, Any], features: FeatureSet, grid: Grid) -> dict[str, Any]:

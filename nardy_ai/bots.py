@@ -106,7 +106,7 @@ PEERS = {
 _DEPTH = re.compile(r"(\d+)-?ply(?::(.*))?")
 """What may stand behind the @ of a name: plies, and perhaps a move filter; or this:"""
 
-_BARE = "bare"
+_BARE, _PRUNED = "bare", "pruned"
 
 
 def is_trained(name: str | Path) -> bool:
@@ -122,7 +122,8 @@ def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
 
     rules: what it shall play. None: a trained bot plays what it was trained for, others play `short`. A trained bot
     plays other rules too if the boards have the same form and no result is new to it. It looks races at home up in the
-    bearoff tables; `NAME@bare` is the network alone. `NAME@2ply` looks two plies ahead with an evaluator,
+    bearoff tables; `NAME@bare` is the network alone, and `NAME@pruned` judges only
+    the plays that its pruning net lets pass. `NAME@2ply` looks two plies ahead with an evaluator,
     `NAME@2ply:wide` with that move filter. Raises BotError, RulesError.
     """
     from nardy_ai.rules import find_rules
@@ -131,6 +132,8 @@ def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
     wanted = find_rules(rules) if isinstance(rules, str) else rules
     if behind == _BARE:
         return _bare(str(name), load_bot(text, wanted))
+    if behind == _PRUNED:
+        return _pruned(str(name), load_bot(text, wanted))
     if behind is not None:
         return _lookahead(str(name), load_bot(text, wanted), behind)
     entry = (BASELINES | SOLVED | PEERS).get(text)
@@ -218,6 +221,18 @@ def _bare(name: str, bot: Bot) -> Network:
     return network
 
 
+def _pruned(name: str, bot: Bot) -> Bot:
+    """`bot` with its pruning net, called `name`. Raises BotError if it has none."""
+    from nardy_ai.evaluators.with_bearoff import Trained
+    from nardy_ai.pruned import Pruned
+
+    if not isinstance(bot, Trained):
+        raise BotError(f"bot {name!r}: {bot.name!r} is no trained bot; @pruned judges fewer plays of one")
+    pruned = Pruned(bot)
+    pruned.name = name
+    return pruned
+
+
 def _lookahead(name: str, bot: Bot, depth: str) -> Bot:
     """`bot` with the look-ahead that `depth` names, such as `2ply` or `2ply:wide`. Raises BotError."""
     from nardy_ai.search import DEFAULT_FILTER, Lookahead
@@ -226,7 +241,9 @@ def _lookahead(name: str, bot: Bot, depth: str) -> Bot:
     if found is None:
         digits = re.match(r"\d+", depth)
         meant = f"; did you mean '{name[: -len(depth)]}{digits[0]}ply'?" if digits else ""
-        raise BotError(f"bot {name!r}: {depth!r} is no depth{meant} (expected such as @2ply, @2ply:wide or @bare)")
+        raise BotError(
+            f"bot {name!r}: {depth!r} is no depth{meant} (expected such as @2ply, @2ply:wide, @bare or @pruned)"
+        )
     try:
         lookahead = Lookahead(bot, int(found[1]), filter=DEFAULT_FILTER if found[2] is None else found[2])
     except BotError as error:

@@ -22,6 +22,7 @@ from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_points, equities, final_outcomes, swap
+from nardy_ai.pruned import Pruned
 from nardy_ai.rules import RuleSet
 from nardy_ai.sieve import Sieve, sieve_for
 
@@ -267,6 +268,8 @@ def filtered_values(
 
 def sibling_outcomes(evaluator: PlayingEvaluator, boards: Boards, after: Afterstates) -> Outcomes:
     """The bare evaluator's outcomes of all afterstates, `float32[M, K]`, by the parents' sums where it has them."""
+    if isinstance(evaluator, Pruned):
+        evaluator = evaluator.bot
     if isinstance(evaluator, Siblings):
         return evaluator.evaluate_plays(boards, after)[0]
     return settled_outcomes(evaluator, after.boards)
@@ -278,9 +281,12 @@ def best_replies(
     """The best play of the bare `evaluator` on each board with each roll.
 
     boards: `int8[N, 2, 26]`, not finished. sieve: which plays are judged; None: all. whole: `bool[N * 21]`, rolls of
-    which all are. The plays of all rolls of a board are siblings: they share its sum in the network. A play is
-    chosen by its cubeless points; by cubeful ones in `cubeful`.
+    which all are. A pruned evaluator has a sieve of its own, and looks at nothing else. The plays of all rolls of a
+    board are siblings: they share its sum in the network. A play is chosen by its cubeless points; by cubeful ones in
+    `cubeful`.
     """
+    if isinstance(evaluator, Pruned):
+        sieve, whole, evaluator = evaluator.sieve, None, evaluator.bot
     n = len(boards)
     best = np.empty((n * N_ROLLS, 2, SLOTS), dtype=np.int8)
     answers = np.empty((n * N_ROLLS, len(class_points(evaluator.rules))), dtype=np.float32)
@@ -292,7 +298,7 @@ def best_replies(
         after = expand(np.repeat(parents, N_ROLLS, axis=0), dice, evaluator.rules)
         likely = None
         if sieve is not None:
-            after, likely = sieve.passed(parents, after, None if whole is None else whole[rows])
+            after, _, likely = sieve.passed(parents, after, None if whole is None else whole[rows])
         siblings = Afterstates(after.boards, np.ascontiguousarray(after.offsets[::N_ROLLS]))
         outcomes = None
         if evaluate_plays is not None:

@@ -1,14 +1,15 @@
-"""A sieve of plays: a linear guess at an evaluator's order of them, by which only the most likely best are judged.
+"""A sieve of plays: only those are judged that are most likely among the best, by a guess at an evaluator's order.
 
-A play's score is a sum over the 52 counts of the board after it, learned from the evaluator's own judgement of
-positions as its games reach them, for contact and for races. It costs a tenth of an evaluation. How good it is decides
-how much is found, so it serves where what is missed does no harm: a rollout's luck has the mean zero whatever measures
-it.
+A bot's file may hold a pruning net that guesses (`evaluators.pruning`). For one without, a linear guess is learned at
+its first use: a sum over the 52 counts of the board after a play, from the evaluator's own judgement of positions as
+its games reach them, for contact and for races. How good a guess is decides how much is found, so the linear one serves
+where what is missed does no harm: a rollout's luck has the mean zero whatever measures it.
 """
 
 from collections import deque
 from dataclasses import dataclass
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -17,13 +18,19 @@ from numpy.typing import NDArray
 from nardy_ai.boards import SLOTS, Boards, finished, is_race
 from nardy_ai.dice import ROLLS, dice_at
 from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.rules import MAX_CHECKERS, RuleSet, start_boards
 
-__all__ = ["Sieve", "sieve_for"]
+__all__ = ["Guess", "LinearGuess", "Sieve", "guess_of", "sieve_for"]
 
 _UNIT = 2.0**-14
-"""Points of a score of 1. Scores are whole numbers, so that what is learned does not depend on how sums are rounded."""
+"""Points of a score of 1. Scores of a linear guess are whole numbers, so that what is learned does not depend on how
+sums are rounded.
+"""
+
+_MOST_MARGIN = 2**31
+"""In units of a score: further no two are apart."""
 
 _GAMES = 64
 _PLIES = 100
@@ -42,48 +49,92 @@ _STEPS = np.stack((_COUNT >= 1, _COUNT >= 2, _COUNT >= 3, np.maximum(_COUNT - 3,
 """`int64[16, 4]`: what is learned of a count: 1 or more, 2 or more, 3 or more, and how many above 3."""
 
 
+class Guess(Protocol):
+    """Guesses how a bot orders the plays of a roll. unit: so many points is a score of 1."""
+
+    @property
+    def unit(self) -> float: ...
+
+    def scores(self, boards: Boards, after: Afterstates) -> NDArray[np.int32]:
+        """The scores of all afterstates, `int32[M]`: the higher, the likelier the best.
+
+        boards: `int8[N, 2, 26]`, the parents, each with equally many segments of `after`.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class Sieve:
+class LinearGuess:
     """table: `int32[2, 26, 256]`, what each two counts of a board after a play, the 2nd times 16 and the 1st, add to
-    its score, in contact and in a race. keep: how many plays of a roll pass.
+    its score, in contact and in a race.
     """
 
     rules: RuleSet
     table: NDArray[np.int32]
-    keep: int
+    unit: float = _UNIT
+
+    def scores(self, boards: Boards, after: Afterstates) -> NDArray[np.int32]:
+        """As `Guess` says."""
+        scores = np.empty(len(after.boards), dtype=np.int32)
+        phases = is_race(boards, self.rules.board).astype(np.int64)
+        _add_up(after.boards.reshape(-1, 2 * SLOTS).view(np.uint16), after.offsets, phases, self.table, scores)
+        return scores
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """Lets pass, of the plays of each roll, the `least` best by a guess, and of the `most` best those within `margin`
+    points of the first.
+    """
+
+    guess: Guess
+    least: int
+    most: int
+    margin: float = 0.0
 
     def passed(
         self, boards: Boards, after: Afterstates, whole: NDArray[np.bool_] | None = None
-    ) -> tuple[Afterstates, NDArray[np.bool_]]:
-        """The `keep` afterstates of each segment with the highest scores, in their order.
+    ) -> tuple[Afterstates, NDArray[np.int64], NDArray[np.bool_]]:
+        """The afterstates of each segment that pass, in their order.
 
         boards: `int8[N, 2, 26]`, the parents, each with equally many segments. whole: `bool[segments]`, where all
-        afterstates pass. Returns those that pass and which of them are among the `keep` of their segment, `bool[M]`.
+        afterstates pass. Returns those that pass, which of `after` they are, `int64[m]`, and which of them would pass
+        anyway, `bool[m]`.
         """
         passing = np.zeros(len(after.offsets) - 1, dtype=np.bool_) if whole is None else whole
         rows = np.empty(len(after.boards), dtype=np.int64)
         likely = np.empty(len(after.boards), dtype=np.bool_)
         offsets = np.zeros(len(after.offsets), dtype=np.int64)
-        phases = is_race(boards, self.rules.board).astype(np.int64)
-        pairs = after.boards.reshape(-1, 2 * SLOTS).view(np.uint16)
-        _sift(pairs, after.offsets, phases, passing, self.table, self.keep, rows, likely, offsets)
+        margin = min(round(self.margin / self.guess.unit), _MOST_MARGIN)
+        scores = self.guess.scores(boards, after)
+        _sift(scores, after.offsets, passing, self.least, self.most, margin, rows, likely, offsets)
         n = offsets[-1]
-        return Afterstates(after.boards[rows[:n]], offsets), likely[:n]
+        return Afterstates(after.boards[rows[:n]], offsets), rows[:n], likely[:n]
 
 
 def sieve_for(bot: Bot, *, keep: int) -> Sieve:
-    """The sieve that a bot teaches, learned at its first use in tenths of a second. The last few are remembered."""
+    """The sieve that lets the `keep` best of each roll pass by `guess_of` a bot."""
+    return Sieve(guess_of(bot), keep, keep)
+
+
+def guess_of(bot: Bot) -> Guess:
+    """The pruning net of a bot, or else a linear guess, learned at its first use in tenths of a second.
+
+    The last few of those are remembered.
+    """
+    if isinstance(bot, Trained) and (pruning := bare(bot).pruning) is not None:
+        return pruning
     with _LEARNING:
         for known, table in _LEARNED:
             if known is bot:
-                return Sieve(bot.rules, table, keep)
+                return LinearGuess(bot.rules, table)
         table = _learn(bot)
         _LEARNED.append((bot, table))
-    return Sieve(bot.rules, table, keep)
+    return LinearGuess(bot.rules, table)
 
 
 def _learn(bot: Bot) -> NDArray[np.int32]:
-    """The table of a sieve for positions as games of `bot` reach them.
+    """The table of a `LinearGuess` for positions as games of `bot` reach them.
 
     Least squares of what the plays of a roll are worth, each roll by itself: only their order counts.
     """
@@ -111,7 +162,7 @@ def _learn(bot: Bot) -> NDArray[np.int32]:
 
 
 def _by_pairs(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """`int32[2, 52, 16]`, what each count adds, as `Sieve.table`."""
+    """`int32[2, 52, 16]`, what each count adds, as `LinearGuess.table`."""
     both = table[:, 1::2, :, None] + table[:, ::2, None, :]
     return np.ascontiguousarray(both.reshape(2, SLOTS, -1))
 
@@ -141,45 +192,59 @@ def _center(columns: NDArray[np.float64], segments: NDArray[np.int64]) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _sift(pairs, offsets, phases, whole, table, keep, rows, likely, kept):
-    """The best `keep` rows of each segment by score, the first of equals, or all where `whole`; in their order.
+def _add_up(pairs, offsets, phases, table, scores):
+    """Scores of M boards by a linear guess.
 
     pairs: `uint16[M, 26]`, boards two counts at a time, the first in the low byte; offsets: `int64[S + 1]`; phases:
-    `int64[N]`, one for S / N segments each. rows: `int64[M]`, filled as far as kept, `int64[S + 1]`, filled, says;
-    likely: `bool[M]` beside it, which of them are among the best `keep`.
+    `int64[N]`, one for S / N segments each. scores: `int32[M]`, filled.
     """
-    best = np.empty(keep, np.int64)
-    found = np.empty(keep, np.int64)
     each = (len(offsets) - 1) // max(len(phases), 1)
+    for i in range(len(phases)):
+        adds = table[phases[i]]
+        for m in range(offsets[i * each], offsets[(i + 1) * each]):
+            score = np.int32(0)
+            for s in range(pairs.shape[1]):
+                both = np.uint64(pairs[m, s])
+                score += adds[s, (both & np.uint64(15)) | (both >> np.uint64(4))]
+            scores[m] = score
+
+
+@njit(nogil=True, cache=True)
+def _sift(scores, offsets, whole, least, most, margin, rows, likely, kept):
+    """The rows of each segment that pass, in their order: see `Sieve`; all where `whole`. Of equals the first passes.
+
+    scores: `int32[M]`; offsets: `int64[S + 1]`; margin: in units of a score. rows: `int64[M]`, filled as far as kept,
+    `int64[S + 1]`, filled, says; likely: `bool[M]` beside it, which of them pass by their scores.
+    """
+    best = np.empty(most, np.int32)
+    found = np.empty(most, np.int64)
     n = 0
     for segment in range(len(offsets) - 1):
         low = offsets[segment]
         high = offsets[segment + 1]
-        if high - low <= keep:
+        if high - low <= least:
             for m in range(low, high):
                 rows[n] = m
                 likely[n] = True
                 n += 1
         else:
-            adds = table[phases[segment // each]]
             filled = 0
             for m in range(low, high):
-                score = np.int32(0)
-                for s in range(pairs.shape[1]):
-                    both = np.uint64(pairs[m, s])
-                    score += adds[s, (both & np.uint64(15)) | (both >> np.uint64(4))]
+                score = scores[m]
                 # `best` falls; an equal one that comes later stands behind.
-                if filled == keep and score <= best[keep - 1]:
+                if filled == most and score <= best[most - 1]:
                     continue
-                k = filled if filled < keep else keep - 1
+                k = filled if filled < most else most - 1
                 while k > 0 and best[k - 1] < score:
                     best[k] = best[k - 1]
                     found[k] = found[k - 1]
                     k -= 1
                 best[k] = score
                 found[k] = m
-                filled = min(filled + 1, keep)
-            in_order = np.sort(found)
+                filled = min(filled + 1, most)
+            while filled > least and np.int64(best[0]) - best[filled - 1] > margin:
+                filled -= 1
+            in_order = np.sort(found[:filled])
             if whole[segment]:
                 for m in range(low, high):
                     rows[n + m - low] = m

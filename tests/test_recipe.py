@@ -33,6 +33,13 @@ start = "base"
 steps = 20
 network = { units = 64, hidden = 8, seeing = 16, activation = "linear" }
 optim = { batch = 64 }
+
+[pruned]
+kind = "prune"
+bot = "bot"
+games = 30
+steps = 20
+units = 16
 """
 
 
@@ -49,7 +56,10 @@ def test_stages_chain_and_are_done_once(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert main(arguments) == 0
 
-    assert json.loads(capsys.readouterr().out)["done"] == ["base", "labels", "bot"]
+    assert json.loads(capsys.readouterr().out)["done"] == ["base", "labels", "bot", "pruned"]
+    pruned = read_bot(tmp_path / "run" / "pruned" / "bot.safetensors")
+    assert pruned.network.pruning is not None
+    assert pruned.card["pruning"].items() >= {"games": 30, "steps": 20, "units": 16}.items()
     card = read_bot(tmp_path / "run" / "bot" / "bot.safetensors").card
     assert card["sources"][0]["shards"] == 2
     assert card["start"]["card"]["games"] >= 300
@@ -61,15 +71,23 @@ def test_stages_chain_and_are_done_once(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
-        ('kind = "fit"', 'kind = "fitt"', "stage 'bot': kind 'fitt'; expected train, label or fit"),
+        ('kind = "fit"', 'kind = "fitt"', "stage 'bot': kind 'fitt'; expected train, label, fit or prune"),
         ('labels = ["labels"]', 'labels = ["base"]', "labels 'base' are no earlier stage of that kind"),
         ('labels = ["labels"]', "", "stage 'bot': has no labels"),
         ("steps = 20", "step = 20", "unknown key 'step'; did you mean 'steps'"),
         ('teacher = "base@1ply"', "", "expected a teacher"),
         ("shards = 2", "shards = 0", "shards = 0; expected 1 or more"),
         ("games = 20", "plays = 20", "plays is unknown; expected seed, games"),
-        ("games = 20", "games = 'twenty'", "games = 'twenty'; expected a number"),
+        ("games = 20", "games = 'twenty'", "games = 'twenty'; expected a whole number"),
         ("games = 20", "games = 20\nwithout = 1", "without = 1; expected a word"),
+        ('bot = "bot"', "", "stage 'pruned': expected a bot"),
+        ('bot = "bot"\ngames = 30', 'bot = "bot"\ngames = 0.5', "stage 'pruned': games = 0.5; expected a whole number"),
+        ('bot = "bot"\ngames = 30', 'bot = "bot"\ngames = 0', "stage 'pruned': games = 0; expected 1 to 1000000"),
+        (
+            'bot = "bot"\ngames = 30',
+            'bot = "bot"\nteacher = 1',
+            "stage 'pruned': teacher is unknown; expected games, steps, units, lr, seed",
+        ),
         ("[bot]", "[Bot]", "expected a table with a name of small letters"),
         ("[base]", "[base", "is no TOML"),
     ],

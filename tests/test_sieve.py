@@ -12,7 +12,7 @@ from nardy_ai.errors import BotError
 from nardy_ai.movegen.generate import Afterstates, expand
 from nardy_ai.rules import RuleSet, find_rules
 from nardy_ai.search import best_replies
-from nardy_ai.sieve import Sieve, sieve_for
+from nardy_ai.sieve import LinearGuess, Sieve, sieve_for
 
 SHORT = find_rules("short")
 
@@ -24,16 +24,16 @@ def all_rolls(boards: np.ndarray, rules: RuleSet) -> Afterstates:
 def invented(rules: RuleSet, keep: int, most: int) -> Sieve:
     """A table of random numbers from 0 to `most`; small ones make many equal scores."""
     table = np.random.default_rng(1).integers(0, most + 1, size=(2, 26, 256), dtype=np.int32)
-    return Sieve(rules, table, keep)
+    return Sieve(LinearGuess(rules, table), keep, keep)
 
 
 def slow_scores(sieve: Sieve, boards: np.ndarray, after: Afterstates) -> np.ndarray:
     """Score by score from the definition of the table."""
-    phases = is_race(boards, sieve.rules.board).astype(int).repeat(21).repeat(after.counts())
+    phases = is_race(boards, sieve.guess.rules.board).astype(int).repeat(21).repeat(after.counts())
     flat = after.boards.reshape(len(after.boards), 52).astype(int)
     return np.array(
         [
-            sum(int(sieve.table[phase, s, counts[2 * s] + 16 * counts[2 * s + 1]]) for s in range(26))
+            sum(int(sieve.guess.table[phase, s, counts[2 * s] + 16 * counts[2 * s + 1]]) for s in range(26))
             for phase, counts in zip(phases, flat, strict=True)
         ]
     )
@@ -48,7 +48,8 @@ def test_the_best_by_score_pass_and_all_where_all_shall(name, keep, most):
     after, sieve = all_rolls(boards, rules), invented(rules, keep, most)
     scores = slow_scores(sieve, boards, after)
     whole = np.random.default_rng(2).random(len(after.offsets) - 1) < 0.3
-    passed, likely = sieve.passed(boards, after, whole)
+    passed, found, likely = sieve.passed(boards, after, whole)
+    assert np.array_equal(passed.boards, after.boards[found])
     assert is_race(boards, rules.board).tolist() == [False] * 10 + [True]
     for i in range(len(whole)):
         low, high = after.offsets[i], after.offsets[i + 1]
@@ -68,7 +69,7 @@ def test_replies_are_the_best_of_those_that_pass():
     found = best_replies(bot, boards, sieve, whole)
     free = best_replies(bot, boards)
     values = -bot.equity(after.boards)
-    _, likely = sieve.passed(boards, after, np.ones_like(whole))
+    _, _, likely = sieve.passed(boards, after, np.ones_like(whole))
     differ = 0
     for i in range(len(whole)):
         rows = np.arange(after.offsets[i], after.offsets[i + 1])
@@ -84,8 +85,8 @@ def test_replies_are_the_best_of_those_that_pass():
 @pytest.mark.slow
 def test_the_sieve_of_a_bot_is_learned_once():
     bot = network_of(SHORT)
-    assert sieve_for(bot, keep=3).table is sieve_for(bot, keep=5).table
-    assert sieve_for(network_of(SHORT, seed=7), keep=3).table is not sieve_for(bot, keep=3).table
+    assert sieve_for(bot, keep=3).guess.table is sieve_for(bot, keep=5).guess.table
+    assert sieve_for(network_of(SHORT, seed=7), keep=3).guess.table is not sieve_for(bot, keep=3).guess.table
 
 
 @pytest.mark.slow

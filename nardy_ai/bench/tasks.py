@@ -28,6 +28,7 @@ from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.play.lockstep import new_lanes
 from nardy_ai.play.selfplay import play_window
+from nardy_ai.pruned import Pruned
 from nardy_ai.rollouts import THROWS, rollout
 from nardy_ai.rules import RuleSet, find_rules, presets, same_game
 from nardy_ai.search import Lookahead
@@ -126,14 +127,20 @@ def movegen(setting: Setting) -> Iterator[Table]:
 
 
 def decisions(setting: Setting) -> Iterator[Table]:
-    """Whole decisions a second, generate, evaluate and choose: beside the peers, and in games that they do not know."""
+    """Whole decisions a second, generate, evaluate and choose: beside the peers, and in games that they do not know.
+
+    A bot with a pruning net decides with and without it.
+    """
     for bot in setting.bots:
         pairs, peers = _pairs_for(bot, setting.peers)
         pieces = [piece for piece in pairs.shuffled(seed=SEED).pieces(DECISIONS) if len(piece) == DECISIONS]
         theirs = [Contestant(peer.name, _peer_decider(peer, pieces), DECISIONS) for peer in peers]
-        ours = Contestant(f"nardy_ai {bot.name}, batches of {BATCH}", _decider(bot, pieces), DECISIONS)
+        ours = [
+            Contestant(f"nardy_ai {player.name}, batches of {BATCH}", _decider(player, pieces), DECISIONS)
+            for player in _players(bot)
+        ]
         with pinned(1):
-            figures = take_turns([*theirs, ours], rounds=setting.rounds)
+            figures = take_turns([*theirs, *ours], rounds=setting.rounds)
         work = f"{DECISIONS:,} decisions a run, each run others of {len(pieces) * DECISIONS:,}; {pairs.about}"
         yield Table("decisions", f"whole decisions, {bot.rules.name}, one core", "decisions/s", figures, work)
 
@@ -143,17 +150,19 @@ def lookahead(setting: Setting) -> Iterator[Table]:
     for bot in setting.bots:
         pairs, peers = _pairs_for(bot, setting.peers)
         pieces = pairs.shuffled(seed=SEED).pieces(AHEAD_DECISIONS)[:AHEAD_PIECES]
-        ahead = Lookahead(bot, AHEAD_PLIES)
+        ahead = [Lookahead(player, AHEAD_PLIES) for player in _players(bot)]
         theirs = [
             Contestant(f"{peer.name}, {AHEAD_PLIES}-ply", _peer_ahead(peer, pieces), AHEAD_DECISIONS)
             for peer in peers
             if isinstance(peer, GnubgNn)
         ]
-        ours = Contestant(f"nardy_ai {ahead.name}", _decider(ahead, pieces), AHEAD_DECISIONS)
+        ours = [Contestant(f"nardy_ai {player.name}", _decider(player, pieces), AHEAD_DECISIONS) for player in ahead]
         with pinned(1):
-            figures = take_turns([*theirs, ours], rounds=setting.rounds)
+            figures = take_turns([*theirs, *ours], rounds=setting.rounds)
         work = f"{AHEAD_DECISIONS} decisions a run, each run others of {len(pieces) * AHEAD_DECISIONS:,}; {pairs.about}"
-        title = f"whole decisions at {AHEAD_PLIES} plies, move filter {ahead.filter.name}, {bot.rules.name}, one core"
+        title = (
+            f"whole decisions at {AHEAD_PLIES} plies, move filter {ahead[0].filter.name}, {bot.rules.name}, one core"
+        )
         yield Table("lookahead", title, "decisions/s", figures, work)
 
 
@@ -360,6 +369,11 @@ def _peer_generator(peer: Peer, items: Sequence[tuple[object, int, int]]) -> Cal
         return SHARED_WORK.afterstates
 
     return run
+
+
+def _players(bot: Trained) -> tuple[Trained | Pruned, ...]:
+    """The bot, and if it has a pruning net what it is with it."""
+    return (bot,) if bare(bot).pruning is None else (bot, Pruned(bot))
 
 
 def _decider(bot: Bot, pieces: Sequence[Pairs]) -> Callable[[int], int]:

@@ -24,6 +24,7 @@ COMMANDS = {
     "train": "train a bot by self-play",
     "label": "let a teacher say how positions of self-play will end",
     "fit": "fit a network to labels",
+    "prune": "give a bot a pruning net, by which it plays faster",
     "recipe": "go through a chain of stages from nothing to a bot",
     "evaluate": "say how a position will end, or rank the plays of a roll",
     "cube": "say whether to double, and whether to take",

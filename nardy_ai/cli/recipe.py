@@ -8,8 +8,17 @@ from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
 from nardy_ai.cli.stopping import Watch, interruptible
 from nardy_ai.errors import ConfigError
-from nardy_ai.resources import find_recipe, recipe_names
-from nardy_ai.train.recipe import FitStage, LabelStage, Recipe, Stage, TrainStage, read_recipe, run_label_stage
+from nardy_ai.resources import find_checkpoint, find_recipe, recipe_names
+from nardy_ai.train.recipe import (
+    FitStage,
+    LabelStage,
+    PruneStage,
+    Recipe,
+    Stage,
+    TrainStage,
+    read_recipe,
+    run_label_stage,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +59,8 @@ def _run_stage(recipe: Recipe, stage: Stage, folder: Path, workers: int) -> bool
         watch = Watch()
         with interruptible(watch):
             return run_label_stage(recipe, stage, folder, workers=workers, say=say, stop=lambda: watch.stop)
+    if isinstance(stage, PruneStage):
+        return _prune(recipe, stage, folder)
     return _train(stage, folder) if isinstance(stage, TrainStage) else _fit(recipe, stage, folder)
 
 
@@ -79,3 +90,17 @@ def _fit(recipe: Recipe, stage: FitStage, folder: Path) -> bool:
     watcher.on_metrics = lambda metrics: say(f"{metrics['steps']:,} steps, rms error {metrics['held_out_rms']}")
     with interruptible(watcher):
         return fit.train(watcher)
+
+
+def _prune(recipe: Recipe, stage: PruneStage, folder: Path) -> bool:
+    from nardy_ai.train.loop import BOT_FILE
+    from nardy_ai.train.pruning import PruningWatcher, with_pruning
+
+    target = folder / stage.name / BOT_FILE
+    if target.exists():
+        return True
+    target.parent.mkdir(parents=True, exist_ok=True)
+    watcher = PruningWatcher()
+    with interruptible(watcher):
+        source = recipe.place(stage.bot, folder)
+        return with_pruning(find_checkpoint(source) or Path(source), target, stage.config, watcher) is not None

@@ -5,7 +5,7 @@ computes with. `Grid` says how finely: by powers of two, the finest for which no
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -112,6 +112,20 @@ def weight_units(inputs: int, grid: Grid) -> Mapping[str, Unit]:
     return {"first": first, "first_bias": sums, "reals": sums, "second": second}
 
 
+def whole_rows(first: NDArray[np.float32], grid: Grid) -> NDArray[np.int16]:
+    """What so many in a slot add to the sums, in their units: `int16[S, LEVELS, H]`; first: `float32[S * F, H]`.
+
+    Whole numbers already, but for rows that no board of these rules has.
+    """
+    rows = STEPS.astype(np.float64) @ first.reshape(-1, STEPS.shape[1], first.shape[1]).astype(np.float64)
+    return as_int16(rows * 2.0**grid.sums)
+
+
+def as_int16(values: NDArray[np.floating[Any]]) -> NDArray[np.int16]:
+    """The nearest whole numbers, held to what has room."""
+    return np.clip(np.rint(values), -MOST_SUM, MOST_SUM).astype(np.int16)
+
+
 def in_units(values: NDArray[np.float32], unit: Unit) -> NDArray[np.float64]:
     """Values as the nearest whole numbers of a unit."""
     return np.rint(values / unit)
@@ -120,6 +134,13 @@ def in_units(values: NDArray[np.float32], unit: Unit) -> NDArray[np.float64]:
 def from_units(whole: NDArray[np.float64] | NDArray[np.int16], unit: Unit) -> NDArray[np.float32]:
     """The values of whole numbers of a unit."""
     return (whole * unit).astype(np.float32)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def square(x):
+    """The square less `SQUARE_SHIFT` bits, as the upper half of a product of two `uint16`: one instruction."""
+    y = np.uint32(np.uint16(x << (16 - SQUARE_SHIFT) // 2))
+    return np.uint32(y * y) >> np.uint32(16)
 
 
 @njit(nogil=True, cache=True)

@@ -17,7 +17,7 @@ network in torch; both read one file and agree to 1e-5.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,15 +29,18 @@ from nardy_ai.errors import BoardError, BotError
 from nardy_ai.evaluators.grid import (
     MOST_SUM,
     REAL_BITS,
-    SQUARE_SHIFT,
     Grid,
+    as_int16,
     find_grid,
     find_reach,
     from_units,
     holds,
     in_units,
+    square,
     weight_units,
+    whole_rows,
 )
+from nardy_ai.evaluators.pruning import PruningNet
 from nardy_ai.features import COUNTS, LEVELS, STEPS, FeatureSet
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.movegen.kernels import highest_bit, lowest_bit
@@ -155,7 +158,8 @@ class Known(NamedTuple):
 class Network:
     """An evaluator and bot from weights. `name` is what reports call it.
 
-    grid: where the first two layers lie; None: the finest that fits. The weights are those rounded to it.
+    grid: where the first two layers lie; None: the finest that fits. The weights are those rounded to it. pruning: what
+    guesses the order of plays for whoever does not want all of them judged.
     """
 
     name: str
@@ -165,6 +169,7 @@ class Network:
     phases: PhaseSet = field(default_factory=lambda: find_phases("race-1"))
     activation: str = ACTIVATIONS[0]
     grid: Grid | None = None
+    pruning: PruningNet | None = None
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -275,17 +280,16 @@ class _Folded:
 def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, squared: bool) -> _Folded:
     slots = len(weights.first) // STEPS.shape[1]
     scale = 2.0**grid.sums
-    rows = STEPS.astype(np.float64) @ weights.first.reshape(slots, STEPS.shape[1], -1).astype(np.float64)
-    whole = _whole(rows * scale)
-    table = np.zeros((slots * LEVELS + 1, whole.shape[2]), dtype=np.int16)
-    table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(whole, axis=1)
+    rows = whole_rows(weights.first, grid)
+    table = np.zeros((slots * LEVELS + 1, rows.shape[2]), dtype=np.int16)
+    table[:-1].reshape(slots, LEVELS, -1)[:, :-1] = np.diff(rows, axis=1)
     return _Folded(
         table=lined_up(table),
-        whole=lined_up(whole.reshape(slots * LEVELS, -1)),
-        bias=_whole(weights.first_bias * scale),
+        whole=lined_up(rows.reshape(slots * LEVELS, -1)),
+        bias=as_int16(weights.first_bias * scale),
         curve=Curve(int(CEILING * scale) if squared else MOST_SUM, squared),
-        reals=lined_up(_pairs(_whole(weights.reals * scale))),
-        second=lined_up(_pairs(_whole(_columns(weights.second) * 2.0**grid.second))),
+        reals=lined_up(_pairs(as_int16(weights.reals * scale))),
+        second=lined_up(_pairs(as_int16(_columns(weights.second) * 2.0**grid.second))),
         second_unit=np.float32(2.0 ** -(grid.second + grid.units(squared))),
         second_bias=np.ascontiguousarray(weights.second_bias),
         middle=_columns(weights.middle),
@@ -302,11 +306,6 @@ def _fold(weights: Weights, phases: PhaseSet, rules: RuleSet, grid: Grid, square
         barred=np.where(oc.loss_ways(rules), np.float32(0), _BARRED).reshape(2 * LEVELS, -1),
         points=oc.class_points(rules),
     )
-
-
-def _whole(values: NDArray[np.floating[Any]]) -> NDArray[np.int16]:
-    """Values that are whole already, but for rows that no board of these rules has."""
-    return np.clip(np.rint(values), -MOST_SUM, MOST_SUM).astype(np.int16)
 
 
 def _pairs(rows: NDArray[np.int16]) -> NDArray[np.int32]:
@@ -496,20 +495,13 @@ def _finish(phase, n, rows, keys, units, seen, curve, nets, barred, points, scra
         values[row] = value * scale
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def _square(x):
-    """The square less `SQUARE_SHIFT` bits, as the upper half of a product of two `uint16`: one instruction."""
-    y = np.uint32(np.uint16(x << (16 - SQUARE_SHIFT) // 2))
-    return np.uint32(y * y) >> np.uint32(16)
-
-
 @njit(nogil=True, cache=True)
 def _bend(units, curve):
     """What units make of their sums, in place."""
     ceiling, squared = curve
     if squared:
         for h in range(len(units)):
-            units[h] = _square(min(max(units[h], np.int16(0)), np.int16(ceiling)))
+            units[h] = square(min(max(units[h], np.int16(0)), np.int16(ceiling)))
     else:
         for h in range(len(units)):
             units[h] = max(units[h], np.int16(0))
@@ -521,7 +513,7 @@ def _see(units, views, curve):
     ceiling, squared = curve
     if squared:
         for h in range(len(units)):
-            units[h] = _square(min(max(units[h] + (views[h] >> REAL_BITS), 0), ceiling))
+            units[h] = square(min(max(units[h] + (views[h] >> REAL_BITS), 0), ceiling))
     else:
         for h in range(len(units)):
             units[h] = min(max(units[h] + (views[h] >> REAL_BITS), 0), ceiling)

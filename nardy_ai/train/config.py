@@ -117,6 +117,27 @@ class FitConfig:
 
 
 @dataclass(frozen=True)
+class PruningConfig:
+    """How a pruning net is learned."""
+
+    games: int = _option(3_000, "games that the bot plays to learn from")
+    steps: int = _option(10_000, "steps of learning")
+    units: int = _option(32, "units of the net, a multiple of 16")
+    lr: float = _option(0.004, "Adam's learning rate at the start")
+    seed: int = _option(1, "seed of games and of first weights")
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot be. Raises ConfigError."""
+        _refuse_first(
+            (1 <= self.games <= MANY, f"games = {self.games}; expected 1 to {MANY}"),
+            (1 <= self.steps <= 100 * MANY, f"steps = {self.steps}; expected 1 or more"),
+            (_multiple(self.units, 16), f"units = {self.units}; expected a multiple of 16"),
+            (0 < self.lr <= 1, f"lr = {self.lr}; expected above 0, at most 1"),
+            (0 <= self.seed <= MOST_SEED, f"seed = {self.seed}; expected 0 to {MOST_SEED}"),
+        )
+
+
+@dataclass(frozen=True)
 class TrainConfig:
     """A training run."""
 

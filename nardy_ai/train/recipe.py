@@ -1,7 +1,7 @@
-"""Recipes: a chain of stages (training, labels, fits) from nothing to a bot, each taken up where it stopped.
+"""Recipes: chains of stages (training, labels, fits, pruning nets) from nothing to a bot, taken up where they stopped.
 
 A recipe is a TOML file: a table for each stage, in order, whose `kind` says what it is and whose other keys are those
-of the stage's own config. `start`, `teacher`, `student` and `labels` may name earlier stages:
+of the stage's own config. `start`, `teacher`, `student`, `labels` and `bot` may name earlier stages:
 
     [base]
     kind = "train"
@@ -17,6 +17,10 @@ of the stage's own config. `start`, `teacher`, `student` and `labels` may name e
     labels = ["labels"]
     start = "base"
 
+    [pruned]
+    kind = "prune"
+    bot = "bot"
+
 Every stage has a folder of its own name in the run's folder.
 """
 
@@ -28,10 +32,17 @@ from pathlib import Path
 from typing import Any
 
 from nardy_ai.errors import ConfigError
-from nardy_ai.train.config import FitConfig, TrainConfig, config_from, fit_config_from
+from nardy_ai.train.config import FitConfig, PruningConfig, TrainConfig, config_from, fit_config_from
 from nardy_ai.train.labels import LabelRecipe, find_teacher, lead_over_student, make_labels
 
-__all__ = ["FitStage", "LabelStage", "Recipe", "Stage", "TrainStage", "read_recipe", "run_label_stage"]
+__all__ = ["FitStage", "LabelStage", "PruneStage", "Recipe", "Stage", "TrainStage", "read_recipe", "run_label_stage"]
+
+_KINDS: Mapping[type, tuple[Any, str]] = {
+    str: (str, "word"),
+    int: (int, "whole number"),
+    float: (int | float, "number"),
+}
+"""What an option may be, by the type of its default, and what that is called."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -65,7 +76,16 @@ class FitStage:
     config: FitConfig
 
 
-Stage = TrainStage | LabelStage | FitStage
+@dataclass(frozen=True)
+class PruneStage:
+    """A copy of a bot with a pruning net."""
+
+    name: str
+    bot: str
+    config: PruningConfig
+
+
+Stage = TrainStage | LabelStage | FitStage | PruneStage
 
 
 @dataclass(frozen=True)
@@ -118,21 +138,33 @@ def _stage(name: str, entry: dict[str, Any], before: Mapping[str, Stage]) -> Sta
             if not isinstance(before.get(label), LabelStage):
                 raise ConfigError(f"labels {label!r} are no earlier stage of that kind")
         return FitStage(name, config)
+    if kind == "prune":
+        bot = entry.pop("bot", None)
+        if not isinstance(bot, str) or not bot:
+            raise ConfigError("expected a bot")
+        _check_options(entry, PruningConfig)
+        return PruneStage(name, bot, PruningConfig(**entry))
     if kind != "label":
-        raise ConfigError(f"kind {kind!r}; expected train, label or fit")
+        raise ConfigError(f"kind {kind!r}; expected train, label, fit or prune")
     texts = {key: entry.pop(key, "") for key in ("teacher", "rules", "decisions", "student")}
     shards = entry.pop("shards", 20)
-    known = {field.name: str if isinstance(field.default, str) else int | float for field in fields(LabelRecipe)}
-    for key, value in entry.items():
-        if key not in known:
-            raise ConfigError(f"{key} is unknown; expected {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, known[key]):
-            raise ConfigError(f"{key} = {value!r}; expected a {'word' if known[key] is str else 'number'}")
+    _check_options(entry, LabelRecipe)
     if not texts["teacher"] or not all(isinstance(text, str) for text in texts.values()):
         raise ConfigError("expected a teacher, and words for rules, decisions and student")
     if type(shards) is not int or shards < 1:
         raise ConfigError(f"shards = {shards!r}; expected 1 or more")
     return LabelStage(name, shards=shards, recipe=LabelRecipe(**entry), **texts)
+
+
+def _check_options(entry: Mapping[str, Any], config: type[LabelRecipe | PruningConfig]) -> None:
+    """Refuse keys that are no options of a config, and words for numbers. Raises ConfigError."""
+    known = {field.name: _KINDS[type(field.default)] for field in fields(config)}
+    for key, value in entry.items():
+        if key not in known:
+            raise ConfigError(f"{key} is unknown; expected {', '.join(known)}")
+        kind, word = known[key]
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise ConfigError(f"{key} = {value!r}; expected a {word}")
 
 
 def run_label_stage(

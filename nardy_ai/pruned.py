@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai.boards import Boards
 from nardy_ai.errors import BotError
+from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.outcomes import Outcomes
 from nardy_ai.rules import RuleSet
 from nardy_ai.sieve import Sieve
 
-__all__ = ["LEAST", "MARGIN", "MOST", "Pruned"]
+__all__ = ["LEAST", "MARGIN", "MOST", "Pruned", "unpruned"]
 
 LEAST, MOST, MARGIN = 5, 16, 0.16
 """Of each roll's plays the `LEAST` best by the pruning net are judged, and of the `MOST` best those within `MARGIN`
@@ -59,6 +60,11 @@ class Pruned:
         values = np.empty(len(after.boards), dtype=np.float32)
         _spread(self.bot.play_values(boards, passed), passed.offsets, rows, after.offsets, values)
         return values
+
+
+def unpruned(bot: Bot) -> Bot:
+    """Who judges every play, for whoever lists them: the bot inside a `Pruned`, any other bot itself."""
+    return bot.bot if isinstance(bot, Pruned) else bot
 
 
 @njit(nogil=True, cache=True)

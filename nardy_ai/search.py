@@ -22,7 +22,7 @@ from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_points, equities, final_outcomes, swap
-from nardy_ai.pruned import Pruned
+from nardy_ai.pruned import Pruned, unpruned
 from nardy_ai.rules import RuleSet
 from nardy_ai.sieve import Sieve, sieve_for
 
@@ -205,7 +205,7 @@ class Lookahead:
         self, boards: Boards, after: Afterstates
     ) -> tuple[NDArray[np.float32], list[tuple[NDArray[np.int64], Outcomes]]]:
         """Values of the plays, and for each depth from 1 which were judged there, with their outcomes."""
-        values = self.evaluator.play_values(boards, after).astype(np.float32)
+        values = unpruned(self.evaluator).play_values(boards, after).astype(np.float32)
         searched: list[tuple[NDArray[np.int64], Outcomes]] = []
 
         def deeper(kept: NDArray[np.int64], depth: int) -> NDArray[np.float32]:

@@ -94,6 +94,7 @@ Rules `{rules}`; {best.points:+.4f} +- {best.standard_error:.4f} points a game a
 
 {descent}
 - inputs `{features}`, phases `{phases}`, {units} shared units ({activation}), {hidden} a phase, {classes} outcomes
+{pruning}
 
 ## Measured
 
@@ -142,6 +143,17 @@ def descent(name: str, card: Any) -> str:
     return "\n".join(lines)
 
 
+def pruning_text(card: Any) -> str:
+    """The line about the bot's pruning net."""
+    if "pruning" not in card:
+        return "- no pruning net"
+    made = card["pruning"]
+    return (
+        f"- a pruning net of {made['units']} units, learned in {made['seconds'] / 60:.0f} minutes from"
+        f" {made['games']:,} games of the bot: {made['steps']:,} steps"
+    )
+
+
 EXACT = """
 Against the exact solution, {report.positions:,} positions of {report.games:,} games as best play reaches them: rms
 error of equity {report.rms_error:.4f}, worst {report.worst_error:.3f}; lost in a decision {report.mean_loss:.5f} +-
@@ -176,6 +188,7 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
         units=weights.first.shape[1],
         hidden=" and ".join(str(n) for n in (weights.second.shape[1], weights.middle.shape[1]) if n),
         classes=oc.class_count(bot.network.rules),
+        pruning=pruning_text(bot.card),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         luck=f" Luck is taken off, as `{reports[0].luck}` sees it." if reports[0].luck else "",
         rows="\n".join(rows),

@@ -1,11 +1,13 @@
 """Networks for tests: random weights, every layer at work."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from nardy_ai import outcomes as oc
 from nardy_ai.evaluators.network import Network, Weights
+from nardy_ai.evaluators.pruning import PruningNet, PruningWeights
 from nardy_ai.features import find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
@@ -57,3 +59,22 @@ def network_of(rules: RuleSet, features: str = "counts-1", seed: int = 1) -> Net
     weights = random_weights(rules, features, seed=seed)
     phases = find_phases(phases_for(features))
     return Network("network", rules, find_features(features), weights, phases, activation_for(features))
+
+
+def pruning_weights(rules: RuleSet, phases: str, *, units: int = 32, seed: int = 3) -> PruningWeights:
+    """Weights of a pruning net by chance."""
+    rng = np.random.default_rng(seed)
+    shapes = ((312, units), (units,), (find_phases(phases).count(rules.board), units))
+    return PruningWeights(
+        *(
+            rng.normal(size=shape).astype(np.float32) * scale
+            for shape, scale in zip(shapes, (0.25, 0.3, 0.1), strict=True)
+        )
+    )
+
+
+def pruned_network(rules: RuleSet, features: str = "counts-1") -> Network:
+    """A network that has a pruning net."""
+    network = network_of(rules, features)
+    pruning = PruningNet(rules, network.phases, pruning_weights(rules, network.phases.name))
+    return replace(network, name="pruned", pruning=pruning)

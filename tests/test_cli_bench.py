@@ -14,12 +14,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from networks import pruned_network
 from numba.core.registry import CPUDispatcher
 
 import nardy_ai as na
 from nardy_ai.bench import contest, peers, positions, rollout_peers, tasks
 from nardy_ai.bench.contest import Contestant, Disagreement, Figure, Machine, Table, take_turns
 from nardy_ai.bench.tasks import SHARED_WORK, TASKS, Setting, Work
+from nardy_ai.bot_file import save_bot
 from nardy_ai.bots import load_bot
 from nardy_ai.cli import bench as command
 from nardy_ai.cli.main import main
@@ -181,6 +183,18 @@ def test_short_bots_meet_peers_and_others_play_their_own_games(tiny, bot_files):
     assert [figure.name.split()[0] for figure in long.figures] == ["nardy_ai"]
     assert "50 decisions a run, each run others of 400" in long.work
     assert "own games" in long.work
+
+
+def test_bots_with_a_pruning_net_decide_with_and_without_it(tiny, tmp_path, monkeypatch):
+    path = tmp_path / "mine.safetensors"
+    rules = find_rules("short")
+    save_bot(path, pruned_network(rules), golden=start_boards(rules), card={})
+    monkeypatch.setattr(tasks, "AHEAD_PLIES", 1)
+    for task in ("decisions", "lookahead"):
+        (table,) = measured(task, [path], rounds=1)
+        plain, pruned = (figure.name.split(",")[0] for figure in table.figures)
+        assert (plain + "@pruned" if task == "decisions" else plain.replace("@1ply", "@pruned@1ply")) == pruned
+        assert all(figure.median > 0 for figure in table.figures)
 
 
 def test_selfplay_counts_the_games_that_end(bot_files, tiny):

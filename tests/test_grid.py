@@ -8,8 +8,8 @@ import pytest
 from networks import activation_for, network_of, phases_for, random_weights
 from positions import invented_boards, reached_boards
 
-from nardy_ai.evaluators.grid import MOST_SUM, Grid, Reach, _most, find_grid, find_reach, holds
-from nardy_ai.evaluators.network import CEILING, Network, Weights
+from nardy_ai.evaluators.grid import CEILING, MOST_SUM, Grid, Reach, _most, find_grid, find_reach, holds
+from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import FEATURE_SETS, LEVELS, STEPS, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import find_rules

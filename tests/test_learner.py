@@ -5,7 +5,8 @@ import pytest
 from networks import HIDDEN, SEEING, UNITS, middle_for, phases_for, random_weights
 from positions import reached_boards
 
-from nardy_ai.evaluators.network import ACTIVATIONS, CEILING
+from nardy_ai.evaluators.grid import CEILING
+from nardy_ai.evaluators.network import ACTIVATIONS
 from nardy_ai.features import FEATURE_SETS, encode
 from nardy_ai.rules import find_rules
 

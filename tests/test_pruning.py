@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from networks import network_of
+from networks import network_of, pruned_network, pruning_weights
 from positions import invented_boards, reached_boards
 
 from nardy_ai.bot_file import read_bot, save_bot
@@ -14,8 +14,8 @@ from nardy_ai.bots import load_bot
 from nardy_ai.cli.main import main
 from nardy_ai.dice import ROLLS
 from nardy_ai.errors import BotError, ConfigError
-from nardy_ai.evaluators.network import Network
-from nardy_ai.evaluators.pruning import PRUNING_CEILING, PruningNet, PruningWeights
+from nardy_ai.evaluators.grid import CEILING
+from nardy_ai.evaluators.pruning import PruningNet
 from nardy_ai.evaluators.with_bearoff import WithBearoff
 from nardy_ai.features import encode
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
@@ -26,23 +26,6 @@ from nardy_ai.search import Lookahead, best_replies
 from nardy_ai.sieve import Sieve, guess_of
 
 SHORT, HYPER, LONG = find_rules("short"), find_rules("hyper"), find_rules("long")
-
-
-def weights_for(rules: RuleSet, phases: str, *, units: int = 32, seed: int = 3) -> PruningWeights:
-    rng = np.random.default_rng(seed)
-    shapes = ((312, units), (units,), (find_phases(phases).count(rules.board), units))
-    return PruningWeights(
-        *(
-            rng.normal(size=shape).astype(np.float32) * scale
-            for shape, scale in zip(shapes, (0.25, 0.3, 0.1), strict=True)
-        )
-    )
-
-
-def pruned_network(rules: RuleSet, features: str = "counts-1") -> Network:
-    network = network_of(rules, features)
-    pruning = PruningNet(rules, network.phases, weights_for(rules, network.phases.name))
-    return replace(network, name="pruned", pruning=pruning)
 
 
 def plays_of(rules: RuleSet, n: int, seed: int = 5) -> tuple[np.ndarray, Afterstates]:
@@ -58,7 +41,7 @@ def plays_of(rules: RuleSet, n: int, seed: int = 5) -> tuple[np.ndarray, Afterst
 @pytest.mark.parametrize(("rules", "phases"), [(SHORT, "stages-1"), (LONG, "stages-1"), (HYPER, "race-1")])
 def test_scores_are_squares_of_sums_of_what_the_board_holds(rules, phases):
     boards, after = plays_of(rules, 200)
-    weights = weights_for(rules, phases)
+    weights = pruning_weights(rules, phases)
     net = PruningNet(rules, find_phases(phases), weights)
 
     scores = net.scores(boards, after) * net.unit
@@ -66,7 +49,7 @@ def test_scores_are_squares_of_sums_of_what_the_board_holds(rules, phases):
     assert len(after.boards) > 300
     at = find_phases(phases).of(boards, rules.board).repeat(2).repeat(after.counts())
     sums = encode(after.boards.reshape(-1, 52)) @ weights.first + weights.first_bias
-    wanted = (np.clip(sums, 0, PRUNING_CEILING) ** 2 * weights.out[at]).sum(axis=1)
+    wanted = (np.clip(sums, 0, CEILING) ** 2 * weights.out[at]).sum(axis=1)
     assert len(np.unique(at)) > 1
     assert np.abs(scores - wanted).max() < 0.02 < 0.1 * wanted.std()
 
@@ -85,7 +68,7 @@ def test_a_score_does_not_depend_on_its_batch():
 
 def test_large_weights_lose_their_finest_bits_and_not_their_order():
     boards, after = plays_of(SHORT, 60)
-    small = weights_for(SHORT, "race-1")
+    small = pruning_weights(SHORT, "race-1")
     large = replace(small, out=small.out * np.float32(1000))
     nets = [PruningNet(SHORT, find_phases("race-1"), weights) for weights in (small, large)]
     one, other = (net.scores(boards, after) * net.unit for net in nets)
@@ -104,14 +87,14 @@ def test_large_weights_lose_their_finest_bits_and_not_their_order():
     ],
 )
 def test_weights_that_do_not_fit_are_refused(name, array, reason):
-    weights = replace(weights_for(SHORT, "race-1"), **{name: array})
+    weights = replace(pruning_weights(SHORT, "race-1"), **{name: array})
     with pytest.raises(BotError, match=reason):
         PruningNet(SHORT, find_phases("race-1"), weights)
 
 
 def test_units_fill_whole_vectors():
     with pytest.raises(BotError, match="24 units of the pruning net; expected a multiple of 16"):
-        PruningNet(SHORT, find_phases("race-1"), weights_for(SHORT, "race-1", units=24))
+        PruningNet(SHORT, find_phases("race-1"), pruning_weights(SHORT, "race-1", units=24))
 
 
 # A pruned bot
@@ -156,6 +139,22 @@ def test_look_ahead_answers_with_plays_that_pass():
     whole = np.ones(21 * len(boards), dtype=np.bool_)
     one, other = best_replies(pruned, boards), best_replies(pruned, boards, None, whole)
     assert np.array_equal(one.boards, other.boards)
+
+
+def test_where_plays_are_listed_all_are_judged(tmp_path, capsys):
+    path = tmp_path / "mine.safetensors"
+    save_bot(path, pruned_network(SHORT), golden=start_boards(SHORT), card={})
+    asked = ["evaluate", "start", "--dice", "31", "--json", "--bot"]
+    listed = []
+    for name in (path, f"{path}@pruned"):
+        assert main([*asked, str(name)]) == 0
+        listed.append([play["equity"] for play in json.loads(capsys.readouterr().out)[0]["plays"]])
+    assert len(listed[0]) == 16
+    assert listed[0] == listed[1]
+    boards, after = plays_of(SHORT, 30)
+    parents, network = np.repeat(boards, 2, axis=0), pruned_network(SHORT)
+    free, found = (Lookahead(bot, 0).play_values(parents, after) for bot in (network, Pruned(network)))
+    assert np.array_equal(free, found)
 
 
 def test_a_sieve_lets_the_nearest_pass():
@@ -245,7 +244,7 @@ def test_a_net_learns_which_plays_are_best(torch):
     def share(guess: PruningNet) -> float:
         return float(np.isin(best, Sieve(guess, 1, 1).passed(boards, after)[1]).mean())
 
-    assert share(PruningNet(HYPER, bot.phases, weights_for(HYPER, bot.phases.name))) < 0.45
+    assert share(PruningNet(HYPER, bot.phases, pruning_weights(HYPER, bot.phases.name))) < 0.45
     assert share(net) > 0.6
 
 
@@ -261,6 +260,7 @@ def test_learning_that_is_stopped_gives_nothing(torch):
     watcher.on_steps = stop
     config = PruningConfig(games=20, steps=1000, units=16)
     assert learn_pruning(network_of(HYPER), find_match_options("hyper"), config, watcher) is None
+    assert learn_pruning(network_of(HYPER), find_match_options("hyper"), config, PruningWatcher(stop=True)) is None
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.outcomes import Outcomes, equities, swap
+from nardy_ai.pruned import unpruned
 from nardy_ai.rollouts import rollout
 from nardy_ai.search import Lookahead, PlayingEvaluator, best_replies, without_lookahead
 
@@ -172,7 +173,7 @@ class Judge:
         winning: list[float | None] = [None] * len(questions)
         states = None
         if cubeful is None:
-            values = self.bot.play_values(boards, after).astype(np.float64)
+            values = unpruned(self.bot).play_values(boards, after).astype(np.float64)
         else:
             given = [question.state for question in questions if question.state is not None]
             states = CubeStates.join([CubeStates.of(state) for state in given])

@@ -61,6 +61,7 @@ from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.movegen.reference import plays
 from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position
 from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
+from nardy_ai.pruned import unpruned
 from nardy_ai.rules import RuleSet, find_rules
 from nardy_ai.search import Lookahead
 
@@ -207,7 +208,7 @@ def _rank(bot: Bot, positions: list[Position], play_values: PlayValues | None = 
         judged = bot.judge_plays(boards, after)
         values, outcomes, depths = judged.values, swap(judged.outcomes), judged.depths
     else:
-        values = (play_values or bot.play_values)(boards, after)
+        values = (play_values or unpruned(bot).play_values)(boards, after)
         outcomes = swap(settled_outcomes(bot, after.boards)) if isinstance(bot, Evaluator) else None
     found = []
     for i, position in enumerate(positions):

@@ -55,6 +55,7 @@ from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
 from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position
 from nardy_ai.outcomes import class_names
+from nardy_ai.pruned import unpruned
 from nardy_ai.rollouts import (
     CANDIDATES,
     CLEAR,
@@ -222,7 +223,7 @@ def _ask(args: argparse.Namespace, bot: Bot) -> Asked:
             raise NardyError("--plays: two of the plays lead to the same board; name it once")
         return Asked(given, boards, tuple(format_play(play.moves) for play in chosen), roll)
     after = afterstates(board, dice, rules)
-    order = np.argsort(-bot.play_values(board[None], after), kind="stable")[: args.top or TOP]
+    order = np.argsort(-unpruned(bot).play_values(board[None], after), kind="stable")[: args.top or TOP]
     names = {play.afterstate.tobytes(): format_play(play.moves) for play in plays(board, dice, rules)}
     boards = after.boards[order]
     return Asked(given, boards, tuple(names[one.tobytes()] for one in boards), roll)

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from nardy_ai.features import COUNTS, LEVELS, STEPS
 
+CEILING = 2.0
+"""A squared unit is the square of its sum held between 0 and this."""
+
 SQUARE_SHIFT = 8
 """A square loses so many of its bits: of a sum in units of 2^-k, those below 2^(SQUARE_SHIFT - 2 k)."""
 

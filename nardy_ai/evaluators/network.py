@@ -27,6 +27,7 @@ from nardy_ai import outcomes as oc
 from nardy_ai.boards import CONTRARY, SLOTS, Boards, checked_boards, swap_sides
 from nardy_ai.errors import BoardError, BotError
 from nardy_ai.evaluators.grid import (
+    CEILING,
     MOST_SUM,
     REAL_BITS,
     Grid,
@@ -63,7 +64,6 @@ UNIT_MULTIPLE = 16
 ACTIVATIONS = ("linear", "squared")
 """What the H units make of their sum x: max(x, 0), or the square of x held between 0 and `CEILING`."""
 
-CEILING = 2.0
 _ROWS = 64
 _DEPTH = 128
 _POINTS_AND_BAR = 0x3FFFFFE

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nardy_ai.boards import Boards, swap_sides
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.grid import (
+    CEILING,
     as_int16,
     find_grid,
     find_reach,
@@ -33,10 +34,7 @@ from nardy_ai.phases import PhaseSet
 from nardy_ai.rules import RuleSet
 from nardy_ai.vectors import LANES, add_four_rows, bytes_differ, exchange_rows, lined_up, lined_up_space
 
-__all__ = ["PRUNING_CEILING", "PruningNet", "PruningWeights"]
-
-PRUNING_CEILING = 2.0
-"""A unit is the square of its sum held between 0 and this."""
+__all__ = ["PruningNet", "PruningWeights"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class PruningNet:
         given.check(self.phases.count(self.rules.board))
         none = np.empty((0, 0), dtype=np.float32)
         reach = find_reach(given.first, given.first_bias, none, given.out[:, None], self.rules.checkers)
-        grid = find_grid(reach, True, PRUNING_CEILING)
+        grid = find_grid(reach, True, CEILING)
         units = weight_units(len(given.first), grid)
         first, bias = (
             from_units(in_units(values, units[name]), units[name])
@@ -97,7 +95,7 @@ class PruningNet:
             "_table": lined_up(rows.reshape(COUNTS * LEVELS, -1)),
             "_bias": as_int16(bias * 2.0**grid.sums),
             "_out": as_int16(given.out * 2.0**grid.second),
-            "_ceiling": int(PRUNING_CEILING * 2.0**grid.sums),
+            "_ceiling": int(CEILING * 2.0**grid.sums),
         }.items():
             object.__setattr__(self, name, value)
 

@@ -120,9 +120,9 @@ class FitConfig:
 class PruningConfig:
     """How a pruning net is learned."""
 
-    games: int = _option(3_000, "games that the bot plays to learn from")
-    steps: int = _option(10_000, "steps of learning")
-    units: int = _option(32, "units of the net, a multiple of 16")
+    games: int = _option(6_000, "games that the bot plays to learn from")
+    steps: int = _option(20_000, "steps of learning")
+    units: int = _option(64, "units of the net, a multiple of 16")
     lr: float = _option(0.004, "Adam's learning rate at the start")
     seed: int = _option(1, "seed of games and of first weights")
 

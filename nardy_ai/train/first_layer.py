@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numba import njit
 
-from nardy_ai.evaluators.network import CEILING
+from nardy_ai.evaluators.grid import CEILING
 from nardy_ai.features import LEVELS, STEPS
 
 

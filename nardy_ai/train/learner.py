@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from nardy_ai import outcomes as oc
 from nardy_ai.boards import Boards
 from nardy_ai.errors import ConfigError
-from nardy_ai.evaluators.grid import MOST_SUM, REAL_BITS, Grid
-from nardy_ai.evaluators.network import CEILING, Network, Weights
+from nardy_ai.evaluators.grid import CEILING, MOST_SUM, REAL_BITS, Grid
+from nardy_ai.evaluators.network import Network, Weights
 from nardy_ai.features import STEPS, encode, find_features
 from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet

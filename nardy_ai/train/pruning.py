@@ -6,7 +6,7 @@ what is learned: differences between the plays of one roll, those near the best 
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from nardy_ai.boards import Boards
 from nardy_ai.bot_file import read_bot, save_bot
 from nardy_ai.errors import ConfigError
 from nardy_ai.evaluators.network import Network
-from nardy_ai.evaluators.pruning import PRUNING_CEILING, PruningNet, PruningWeights
+from nardy_ai.evaluators.pruning import PruningNet, PruningWeights
 from nardy_ai.features import COUNTS, STEPS
 from nardy_ai.play.sampling import turns_of
 from nardy_ai.rules import MatchOptions, presets
@@ -67,7 +67,9 @@ def learn_pruning(
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     began = time.monotonic()
-    rolls = _played(bot, match, config)
+    rolls = _played(bot, match, config, watcher)
+    if rolls is None:
+        return None
     net = _Net(bot.phases.count(bot.rules.board), config)
     near = 1 / (_NEAR + _behind(rolls))
     weights = torch.from_numpy((near / near.mean()).astype(np.float32))
@@ -100,13 +102,16 @@ def with_pruning(
     return card
 
 
-def _played(bot: Network, match: MatchOptions, config: PruningConfig) -> _Rolls:
+def _played(bot: Network, match: MatchOptions, config: PruningConfig, watcher: PruningWatcher) -> _Rolls | None:
+    """The rolls of the games; None where it was asked to stop."""
     plays: list[Boards] = []
     values, phases, counts = [], [], []
     for turn in turns_of(
         bot, match, range(config.games), seed=config.seed, wild_share=_WILD_SHARE, wild_plies=_WILD_PLIES,
         awkward_share=_AWKWARD_SHARE,
     ):  # fmt: skip
+        if watcher.stop:
+            return None
         number = turn.after.counts()
         choice = number > 1
         rows = np.repeat(choice, number)
@@ -173,6 +178,3 @@ class _Net:
         """The numbers as the fast path takes them."""
         arrays = (value.detach().numpy().copy() for value in (self.first, self.bias, self.shared + self.out))
         return PruningWeights(*arrays)
-
-
-assert PRUNING_CEILING == 2.0 and {entry.name for entry in fields(PruningWeights)} == {"first", "first_bias", "out"}

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from nardy_ai.evaluators.protocol import Bot
     from nardy_ai.rules import RuleSet
 
-__all__ = ["BASELINES", "PEERS", "SOLVED", "Entry", "best_afterstates", "default_bot", "is_trained", "load_bot"]
+__all__ = [
+    "BASELINES",
+    "PEERS",
+    "SOLVED",
+    "Entry",
+    "best_afterstates",
+    "default_bot",
+    "is_trained",
+    "load_bot",
+    "split_at",
+]
 
 
 @dataclass(frozen=True)
@@ -111,9 +121,9 @@ _BARE, _PRUNED = "bare", "pruned"
 
 def is_trained(name: str | Path) -> bool:
     """Whether `name` means a trained bot, shipped or in a file: one that has rules of its own."""
-    text, behind = _split_at(str(name))
+    text, behind = split_at(str(name))
     while behind is not None:
-        text, behind = _split_at(text)
+        text, behind = split_at(text)
     return text not in BASELINES | SOLVED | PEERS
 
 
@@ -128,7 +138,7 @@ def load_bot(name: str | Path, rules: RuleSet | str | None = None) -> Bot:
     """
     from nardy_ai.rules import find_rules
 
-    text, behind = _split_at(str(name))
+    text, behind = split_at(str(name))
     wanted = find_rules(rules) if isinstance(rules, str) else rules
     if behind == _BARE:
         return _bare(str(name), load_bot(text, wanted))
@@ -202,7 +212,7 @@ def best_afterstates(
     return after.boards[chosen], values[chosen]
 
 
-def _split_at(name: str) -> tuple[str, str | None]:
+def split_at(name: str) -> tuple[str, str | None]:
     """The name and what stands behind its last @; None if there is none or it belongs to a path."""
     front, at, behind = name.rpartition("@")
     if not at or not front or "/" in behind or "\\" in behind or behind.endswith(CHECKPOINT_SUFFIX):

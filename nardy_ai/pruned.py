@@ -4,18 +4,23 @@ What is missed are mostly plays that the bot holds for a little better than the 
 how much is lost and won.
 """
 
+from hashlib import sha256
+from typing import TypeVar
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from nardy_ai.boards import Boards
 from nardy_ai.errors import BotError
-from nardy_ai.evaluators.protocol import Bot
+from nardy_ai.evaluators.network import check_plays
 from nardy_ai.evaluators.with_bearoff import Trained, bare
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.outcomes import Outcomes
 from nardy_ai.rules import RuleSet
 from nardy_ai.sieve import Sieve
+
+T = TypeVar("T")
 
 __all__ = ["LEAST", "MARGIN", "MOST", "Pruned", "unpruned"]
 
@@ -38,7 +43,13 @@ class Pruned:
         self.bot = bot
         self.name = f"{bot.name}@pruned"
         self.rules: RuleSet = bot.rules
+        self.pruning = pruning
         self.sieve = Sieve(pruning, LEAST, MOST, MARGIN)
+
+    def digest(self) -> bytes:
+        """What tells the pruning net from others."""
+        weights = self.pruning.weights
+        return sha256(weights.first.tobytes() + weights.first_bias.tobytes() + weights.out.tobytes()).digest()
 
     def outcomes(self, boards: ArrayLike) -> Outcomes:
         """The chances of the K classes for row 0, on roll, `float32[N, K]`; finished boards exactly.
@@ -54,16 +65,18 @@ class Pruned:
     def play_values(self, boards: Boards, after: Afterstates) -> NDArray[np.float32]:
         """The worth of every afterstate to the side that has just played, `float32[M]`; the highest is played.
 
-        One that does not pass counts a trifle less than the least of those that do. Raises BoardError.
+        One that does not pass counts a trifle less than the least of those that do, whatever it is worth; ask
+        `unpruned` bots for that. Raises BoardError.
         """
+        check_plays(boards, after, self.rules)
         passed, rows, _ = self.sieve.passed(boards, after)
         values = np.empty(len(after.boards), dtype=np.float32)
         _spread(self.bot.play_values(boards, passed), passed.offsets, rows, after.offsets, values)
         return values
 
 
-def unpruned(bot: Bot) -> Bot:
-    """Who judges every play, for whoever lists them: the bot inside a `Pruned`, any other bot itself."""
+def unpruned(bot: T) -> T | Trained:
+    """Who judges every play, for whoever asks what each is worth: the bot inside a `Pruned`, any other bot itself."""
     return bot.bot if isinstance(bot, Pruned) else bot
 
 

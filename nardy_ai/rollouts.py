@@ -36,6 +36,7 @@ from nardy_ai.exact.bearoff import any_at_home, bearoff_tables, exact_at, is_cov
 from nardy_ai.files import replace_file
 from nardy_ai.movegen.generate import best_of_segments, expand
 from nardy_ai.outcomes import Outcomes, class_count, class_points, final_outcomes, swap
+from nardy_ai.pruned import unpruned
 from nardy_ai.rules import RuleSet, rules_from_dict, rules_to_dict
 from nardy_ai.search import (
     DEFAULT_FILTER,
@@ -577,6 +578,7 @@ def _task_of(
     measure: PlayingEvaluator | None = None
     if variance_reduction:
         chosen = without_lookahead(player) if control is None else control
+        chosen = unpruned(chosen)  # of whose plays `candidates` are judged
         if not isinstance(chosen, PlayingEvaluator):
             raise BotError(
                 f"bot {chosen.name!r} is no evaluator and cannot measure luck; roll out without variance reduction, or"

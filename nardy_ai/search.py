@@ -120,7 +120,8 @@ class Replies:
     """For N boards and each of `dice.ROLLS` the board after the best play, and how the game ends from there.
 
     boards: `int8[N, 21, 2, 26]`, swapped: row 0 rolls next. outcomes: `float32[N, 21, K]`, for their row 0. With a
-    sieve both are of the best of the plays that pass; only the boards of rolls that are judged whole are of all plays.
+    sieve, or of a `Pruned` evaluator, both are of the best of the plays that pass; with a sieve the boards of rolls
+    that are judged whole are of all plays.
     """
 
     boards: Boards
@@ -143,7 +144,8 @@ class Lookahead:
     """An evaluator and bot that looks `plies` further ahead than `evaluator`.
 
     filter: a preset's name, or a filter of one's own. candidates: of how many replies to each roll, the likeliest by a
-    sieve, the best is taken; None: of all. Answers are pure functions of the board: batches may be split and permuted.
+    sieve, the best is taken; None: of all, or of those that a `Pruned` evaluator judges. Answers are pure functions of
+    the board: batches may be split and permuted.
     Raises BotError if `evaluator` is none, or does not choose plays.
     """
 
@@ -162,6 +164,8 @@ class Lookahead:
             )
         if not 0 <= plies <= MOST_PLIES:
             raise BotError(f"plies = {plies}; expected 0 (the bare evaluator) to {MOST_PLIES}")
+        if candidates is not None and isinstance(evaluator, Pruned):
+            raise BotError(f"bot {evaluator.name!r} chooses by its pruning net what it judges; leave candidates out")
         if candidates is not None and candidates < 1:
             raise BotError(f"candidates = {candidates}; expected 1 or more, or None")
         self.evaluator = evaluator
@@ -268,8 +272,7 @@ def filtered_values(
 
 def sibling_outcomes(evaluator: PlayingEvaluator, boards: Boards, after: Afterstates) -> Outcomes:
     """The bare evaluator's outcomes of all afterstates, `float32[M, K]`, by the parents' sums where it has them."""
-    if isinstance(evaluator, Pruned):
-        evaluator = evaluator.bot
+    evaluator = unpruned(evaluator)
     if isinstance(evaluator, Siblings):
         return evaluator.evaluate_plays(boards, after)[0]
     return settled_outcomes(evaluator, after.boards)

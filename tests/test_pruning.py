@@ -9,21 +9,27 @@ import pytest
 from networks import network_of, pruned_network, pruning_weights
 from positions import invented_boards, reached_boards
 
+from nardy_ai.analysis.judge import Judge
 from nardy_ai.bot_file import read_bot, save_bot
 from nardy_ai.bots import load_bot
 from nardy_ai.cli.main import main
 from nardy_ai.dice import ROLLS
-from nardy_ai.errors import BotError, ConfigError
+from nardy_ai.errors import BoardError, BotError, ConfigError
 from nardy_ai.evaluators.grid import CEILING
 from nardy_ai.evaluators.pruning import PruningNet
 from nardy_ai.evaluators.with_bearoff import WithBearoff
 from nardy_ai.features import encode
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.phases import find_phases
+from nardy_ai.play.decisions import Decisions, score_decisions
+from nardy_ai.play.luck import luck_by
+from nardy_ai.play.sampling import sampled_positions
 from nardy_ai.pruned import LEAST, Pruned
+from nardy_ai.rollouts import rollout
 from nardy_ai.rules import RuleSet, find_match_options, find_rules, start_boards
 from nardy_ai.search import Lookahead, best_replies
 from nardy_ai.sieve import Sieve, guess_of
+from nardy_ai.tensors import read_tensors, write_tensors
 
 SHORT, HYPER, LONG = find_rules("short"), find_rules("hyper"), find_rules("long")
 
@@ -115,7 +121,7 @@ def test_plays_that_pass_are_worth_what_the_bot_says_and_others_a_trifle_less(fe
         assert passed.sum() >= min(LEAST, high - low)
         assert (mine[~passed] == np.nextafter(mine[passed].min(), np.float32(-np.inf))).all()
         if not passed.all():
-            assert scores[low:high][~passed].max() <= scores[low:high][passed].max()
+            assert scores[low:high][~passed].max() <= scores[low:high][passed].min()
         assert mine.argmax() == np.flatnonzero(passed)[his[passed].argmax()]
         left += (~passed).sum()
     assert left > 100
@@ -127,7 +133,8 @@ def test_look_ahead_answers_with_plays_that_pass():
     """One ply: the mean over the rolls of what the best of the plays that pass is worth."""
     bot = pruned_network(HYPER)
     pruned = Pruned(bot)
-    boards = reached_boards(HYPER, 40, 5)[0][::9]
+    boards = reached_boards(HYPER, 900, 5)[0][::90]
+    assert len(np.unique(boards, axis=0)) > 5
     ahead = Lookahead(pruned, 1)
     for board, found in zip(boards, ahead.equity(boards), strict=True):
         total = 0.0
@@ -155,6 +162,63 @@ def test_where_plays_are_listed_all_are_judged(tmp_path, capsys):
     parents, network = np.repeat(boards, 2, axis=0), pruned_network(SHORT)
     free, found = (Lookahead(bot, 0).play_values(parents, after) for bot in (network, Pruned(network)))
     assert np.array_equal(free, found)
+
+
+def test_whoever_asks_what_plays_are_worth_gets_the_judgement_of_all():
+    """Positions to label, errors of equity and luck: with pruning and without they are the same."""
+    network = pruned_network(SHORT)
+    pruned = Pruned(network)
+    found = [
+        sampled_positions(
+            bot, find_match_options("short"), range(4), seed=2, wild_share=0.0, wild_plies=1, awkward_share=0.5,
+            near_share=1.0,
+        )
+        for bot in (network, pruned)
+    ]  # fmt: skip
+    assert np.array_equal(*found)
+    boards, after = plays_of(SHORT, 60)
+    parents = np.repeat(boards, 2, axis=0)
+    equities = np.zeros(len(after.boards))
+    decisions = Decisions(
+        parents, after, equities, np.ones(len(equities), dtype=np.bool_), ("",) * len(parents), "plays"
+    )
+    whole, some = (score_decisions(bot, decisions) for bot in (network, pruned))
+    assert some.rms_error == whole.rms_error
+    dice = np.tile(np.array([[3, 1]], dtype=np.uint8), (len(boards), 1))
+    assert np.array_equal(luck_by(pruned, SHORT).of(boards, dice), luck_by(network, SHORT).of(boards, dice))
+    assert luck_by(pruned, SHORT).sieve == luck_by(network, SHORT).sieve
+
+
+def test_another_pruning_net_is_another_judge():
+    network = pruned_network(HYPER)
+    other = replace(network, pruning=PruningNet(HYPER, network.phases, pruning_weights(HYPER, "race-1", seed=9)))
+    probes = {Judge(Lookahead(bot, 1)).probe(start_boards(HYPER)) for bot in (network, Pruned(network), Pruned(other))}
+    assert len(probes) == 3
+
+
+def test_candidates_do_not_go_with_pruning_but_rollouts_have_theirs():
+    pruned = Pruned(pruned_network(HYPER))
+    with pytest.raises(BotError, match="chooses by its pruning net what it judges; leave candidates out"):
+        Lookahead(pruned, 1, candidates=3)
+    few, many = (rollout(pruned, start_boards(HYPER), games=36, candidates=n) for n in (1, None))
+    assert few.settings.candidates == 1
+    assert not np.array_equal(few.results, many.results)
+    plain = rollout(pruned, start_boards(HYPER), games=36, candidates=1, plies=1)
+    assert plain.settings.bot == "pruned@pruned"
+
+
+def test_plays_that_do_not_belong_are_refused():
+    boards, after = plays_of(SHORT, 60)
+    pruned, parents = Pruned(pruned_network(SHORT)), np.repeat(boards, 2, axis=0)
+    cases = [Afterstates(after.boards, after.offsets[:-1])]
+    for m in np.linspace(0, len(after.boards) - 1, 9).astype(int):
+        for count in (-128, 16, 120):
+            changed = after.boards.copy()
+            changed[m, 1, 7] = count
+            cases.append(Afterstates(changed, after.offsets))
+    for case in cases:
+        with pytest.raises(BoardError, match="do not belong to"):
+            pruned.play_values(parents, case)
 
 
 def test_a_sieve_lets_the_nearest_pass():
@@ -192,7 +256,9 @@ def test_names(bot_files, tmp_path):
     assert load_bot(f"{path}@bare@pruned").bot.name == f"{path}@bare"
     with pytest.raises(BotError, match="has no pruning net; `nardy prune` gives it one"):
         load_bot(f"{bot_files['short']}@pruned")
-    for name in ("heuristic@pruned", f"{path}@1ply@pruned"):
+    with pytest.raises(BotError, match="is no trained bot; @bare is the network of one"):
+        load_bot(f"{path}@pruned@bare")
+    for name in ("heuristic@pruned", f"{path}@1ply@pruned", f"{path}@pruned@pruned"):
         with pytest.raises(BotError, match="is no trained bot; @pruned judges fewer plays of one"):
             load_bot(name)
 
@@ -208,6 +274,14 @@ def test_a_file_keeps_the_pruning_net(tmp_path):
     found = read_bot(path)
     assert np.array_equal(found.network.pruning.scores(boards, after), network.pruning.scores(boards, after))
     assert np.array_equal(found.golden, start_boards(SHORT))
+    arrays, metadata = read_tensors(path)
+    for name in ("first", "first_bias", "out"):
+        cut = {key: array for key, array in arrays.items() if key != f"pruning.{name}"}
+        write_tensors(
+            path, cut, {key: text for key, text in metadata.items() if key != "digest"}, check=lambda path: None
+        )
+        with pytest.raises(BotError, match="of the pruning net there is only"):
+            read_bot(path)
     save_bot(path, network_of(SHORT), golden=start_boards(SHORT), card={})
     assert read_bot(path).network.pruning is None
 
@@ -306,6 +380,7 @@ def test_command_writes_a_copy_with_a_pruning_net(tmp_path: Path, bot_files, cap
         (["heuristic", "--out", "x.safetensors"], "'heuristic' is no trained bot by itself"),
         (["short@1ply", "--out", "x.safetensors"], "'short@1ply' is no trained bot by itself"),
         (["nobody.safetensors", "--out", "x.safetensors"], "nobody.safetensors"),
+        (["short", "--out", "x"], "--out 'x': expected a file that ends in .safetensors"),
         (["short", "--out", "x.safetensors", "--units", "7"], "units = 7; expected a multiple of 16"),
     ],
 )

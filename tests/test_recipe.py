@@ -81,6 +81,13 @@ def test_stages_chain_and_are_done_once(tmp_path: Path, capsys: pytest.CaptureFi
         ("games = 20", "games = 'twenty'", "games = 'twenty'; expected a whole number"),
         ("games = 20", "games = 20\nwithout = 1", "without = 1; expected a word"),
         ('bot = "bot"', "", "stage 'pruned': expected a bot"),
+        (
+            'bot = "bot"',
+            'bot = "labels"',
+            "bot 'labels' is no earlier stage that makes one, no shipped bot and",
+        ),
+        ('bot = "bot"', 'bot = "pruned"', "bot 'pruned' is no earlier stage that makes one"),
+        ('bot = "bot"', 'bot = "bot@1ply"', "bot 'bot@1ply' is no earlier stage that makes one"),
         ('bot = "bot"\ngames = 30', 'bot = "bot"\ngames = 0.5', "stage 'pruned': games = 0.5; expected a whole number"),
         ('bot = "bot"\ngames = 30', 'bot = "bot"\ngames = 0', "stage 'pruned': games = 0; expected 1 to 1000000"),
         (

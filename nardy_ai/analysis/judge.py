@@ -22,7 +22,7 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.movegen.generate import Afterstates
 from nardy_ai.outcomes import Outcomes, equities, swap
-from nardy_ai.pruned import unpruned
+from nardy_ai.pruned import Pruned, unpruned
 from nardy_ai.rollouts import rollout
 from nardy_ai.search import Lookahead, PlayingEvaluator, best_replies, without_lookahead
 
@@ -100,7 +100,8 @@ class Judge:
     """
 
     def __init__(self, bot: Bot, *, longest: int = 0, rollouts: RolloutOptions | None = None) -> None:
-        bare = without_lookahead(bot)
+        player = without_lookahead(bot)
+        bare = unpruned(player)
         if not isinstance(bare, PlayingEvaluator):
             raise BotError(
                 f"bot {bot.name!r} is no evaluator: it ranks plays and knows no equities, so it cannot judge a match;"
@@ -110,13 +111,15 @@ class Judge:
         self.rollouts = rollouts
         self.batch = 1 if rollouts else _BATCH if isinstance(bot, Lookahead) else _BARE_BATCH
         self._bare = bare
+        self._pruned = player if isinstance(player, Pruned) else None
         self._rules = bot.rules
         self._longest = longest
         self._by_state: dict[CubeState, Cubeful] = {}
 
     def probe(self, boards: Boards) -> bytes:
-        """What the bare bot thinks of some boards, `int8[N, 2, 26]`: tells bots of one name apart."""
-        return settled_outcomes(self._bare, boards).tobytes()
+        """What the bare bot thinks of some boards, `int8[N, 2, 26]`, and its pruning: tells bots of one name apart."""
+        thoughts = settled_outcomes(self._bare, boards).tobytes()
+        return thoughts if self._pruned is None else thoughts + self._pruned.digest()
 
     def plays(self, questions: Sequence[PlayQuestion]) -> list[PlayAnswer]:
         """The answers, in the order of the questions."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from nardy_ai.bots import is_trained
+from nardy_ai.bots import is_trained, split_at
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
 from nardy_ai.cli.stopping import interruptible
 from nardy_ai.errors import BotError
-from nardy_ai.resources import find_checkpoint
+from nardy_ai.resources import CHECKPOINT_SUFFIX, find_checkpoint
 from nardy_ai.train.config import PruningConfig
 
 
@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="FILE", help="where the copy goes, a .safetensors file")
     for entry in fields(PruningConfig):
         parser.add_argument(
-            f"--{entry.name}", type=type(entry.default), default=entry.default, metavar="N",
+            f"--{entry.name}", type=type(entry.default), default=entry.default,
+            metavar="X" if isinstance(entry.default, float) else "N",
             help=f"{entry.metadata['help']} (default: %(default)s)",
         )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -32,8 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Learn the net and write the file, or nothing if interrupted."""
     config = PruningConfig(**{entry.name: getattr(args, entry.name) for entry in fields(PruningConfig)})
-    if "@" in args.bot or not is_trained(args.bot):
+    if split_at(args.bot)[1] is not None or not is_trained(args.bot):
         raise BotError(f"bot {args.bot!r} is no trained bot by itself; name a shipped one or a file")
+    if not args.out.endswith(CHECKPOINT_SUFFIX) or Path(args.out).is_dir():
+        raise BotError(f"--out {args.out!r}: expected a file that ends in {CHECKPOINT_SUFFIX}")
     from nardy_ai.train.pruning import PruningWatcher, with_pruning
 
     watcher = PruningWatcher()

@@ -101,6 +101,7 @@ def _prune(recipe: Recipe, stage: PruneStage, folder: Path) -> bool:
         return True
     target.parent.mkdir(parents=True, exist_ok=True)
     watcher = PruningWatcher()
+    source = recipe.place(stage.bot, folder)
+    say(f"{stage.config.games:,} games of {stage.bot}, then {stage.config.steps:,} steps")
     with interruptible(watcher):
-        source = recipe.place(stage.bot, folder)
         return with_pruning(find_checkpoint(source) or Path(source), target, stage.config, watcher) is not None

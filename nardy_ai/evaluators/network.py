@@ -207,11 +207,7 @@ class Network:
         boards: `int8[N, 2, 26]`, the parents. known: answers from elsewhere, which are kept and written into. Raises
         BoardError where boards and segments do not fit together.
         """
-        if not _fits(after.boards, after.offsets, len(boards), self.rules.checkers):
-            raise BoardError(
-                f"{len(after.boards)} afterstates in {len(after.offsets) - 1} segments do not belong to {len(boards)}"
-                " boards, or hold impossible counts"
-            )
+        check_plays(boards, after, self.rules)
         bases = self.features.inputs(swap_sides(boards), self.rules)
         return self._run(after.boards, bases, after.offsets, known)
 
@@ -248,6 +244,15 @@ class Network:
             folded.rules, folded.phases, folded.barred, folded.points, known.at, known.answers, known.values,
         )  # fmt: skip
         return known.answers, known.values
+
+
+def check_plays(boards: Boards, after: Afterstates, rules: RuleSet) -> None:
+    """Refuse afterstates that are not in one segment for each board, or lead out of tables. Raises BoardError."""
+    if not _fits(after.boards, after.offsets, len(boards), rules.checkers):
+        raise BoardError(
+            f"{len(after.boards)} afterstates in {len(after.offsets) - 1} segments do not belong to {len(boards)}"
+            " boards, or hold impossible counts"
+        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 GNU Backgammon calls its own ones so. This one is U squared units over the 52 counts of the board after a play, and one
 row of weights for the phase of the board before it; what comes out is a score in points, right up to a number that is
 the same for all plays of the board. A parent's sum is made once, and a play adds and takes away the rows of the few
-counts that it changed, so a score costs a tenth of what the network's judgement does.
+counts that it changed, so a score costs a small part of what the network's judgement does.
 
 As a network's first layers are (`grid`), all numbers are whole: a score does not depend on its batch or on its place.
 """

@@ -30,6 +30,7 @@ from nardy_ai.outcomes import equities, swap
 from nardy_ai.play.decisions import FORMAT, read_records
 from nardy_ai.play.kinds import kinds_of, named_kinds
 from nardy_ai.play.sampling import turns_of
+from nardy_ai.pruned import unpruned
 from nardy_ai.rollouts import THROWS, RolloutReport, rollout
 from nardy_ai.rules import MatchOptions, RuleSet, rules_to_dict, start_boards
 from nardy_ai.search import Lookahead, PlayingEvaluator
@@ -239,7 +240,7 @@ def candidates(bot: PlayingEvaluator, boards: Boards, after: Afterstates) -> Can
     The exact bot's answers cost nothing, so that all plays are listed.
     """
     exact = isinstance(bot, ExactBot)
-    values = bot.play_values(boards, after)
+    values = unpruned(bot).play_values(boards, after)
     bare = best_of_segments(values, after.offsets)
     judged = np.ones(len(values), dtype=np.bool_)
     if not exact:

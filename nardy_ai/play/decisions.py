@@ -24,6 +24,7 @@ from nardy_ai.boards import BAR, FACING, OFF, SLOTS, Boards, swap_sides
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
 from nardy_ai.movegen.generate import Afterstates
+from nardy_ai.pruned import unpruned
 from nardy_ai.resources import decisions_names, find_decisions
 from nardy_ai.rules import RuleSet, presets, rules_from_dict, same_game
 
@@ -241,7 +242,8 @@ def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
     lost = best - decisions.equities[order[offsets[1:] - 1]]
     rms = None
     if isinstance(bot, Evaluator) and decisions.full.any():
-        error = (values - decisions.equities)[decisions.full]
+        judged = unpruned(bot).play_values(decisions.boards, decisions.candidates)
+        error = (judged - decisions.equities)[decisions.full]
         rms = float(np.sqrt((error**2).mean()))
     return DecisionReport(
         bot=bot.name,

@@ -15,6 +15,7 @@ from nardy_ai.dice import roll_numbers
 from nardy_ai.errors import BotError, RulesError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.outcomes import equities
+from nardy_ai.pruned import unpruned
 from nardy_ai.rollouts import CANDIDATES
 from nardy_ai.rules import RuleSet, same_game
 from nardy_ai.search import (
@@ -51,7 +52,7 @@ class Luck:
 
 def luck_by(control: Bot, rules: RuleSet) -> Luck:
     """Luck as a trained bot sees it, without its look-ahead. Raises BotError, RulesError."""
-    bare = without_lookahead(control)
+    bare = unpruned(without_lookahead(control))
     if not isinstance(bare, PlayingEvaluator):
         raise BotError(f"bot {bare.name!r} knows no chances and cannot measure luck; take a trained bot")
     if not same_game(bare.rules, rules):

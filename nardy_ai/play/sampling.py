@@ -12,6 +12,7 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.movegen.generate import Afterstates, best_of_segments, expand
 from nardy_ai.play.lockstep import roll, won
 from nardy_ai.play.selfplay import wild_until
+from nardy_ai.pruned import unpruned
 from nardy_ai.rules import MatchOptions, RuleSet, start_boards
 from nardy_ai.search import distinct_boards
 
@@ -121,8 +122,9 @@ def turns_of(
 
     wild_share: of the games, begun with 1 to `wild_plies` plies chosen by chance. awkward_share: of the games, begun
     from `awkward_boards` (contrary boards only), which may be finished boards; of these `backgame_share` with a back
-    game of one side at least.
+    game of one side at least. Every play is judged, also by a bot that prunes.
     """
+    bot = unpruned(bot)
     rules = bot.rules
     numbers = np.arange(games.start, games.stop, dtype=np.int64)
     boards = start_boards(rules, len(numbers))

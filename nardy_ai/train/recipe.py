@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from nardy_ai.errors import ConfigError
+from nardy_ai.resources import find_checkpoint
 from nardy_ai.train.config import FitConfig, PruningConfig, TrainConfig, config_from, fit_config_from
 from nardy_ai.train.labels import LabelRecipe, find_teacher, lead_over_student, make_labels
 
@@ -142,6 +143,9 @@ def _stage(name: str, entry: dict[str, Any], before: Mapping[str, Stage]) -> Sta
         bot = entry.pop("bot", None)
         if not isinstance(bot, str) or not bot:
             raise ConfigError("expected a bot")
+        if not isinstance(before.get(bot), TrainStage | FitStage) and find_checkpoint(bot) is None:
+            if bot in before or not Path(bot).is_file():
+                raise ConfigError(f"bot {bot!r} is no earlier stage that makes one, no shipped bot and no file")
         _check_options(entry, PruningConfig)
         return PruneStage(name, bot, PruningConfig(**entry))
     if kind != "label":

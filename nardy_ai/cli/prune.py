@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     watcher = PruningWatcher()
     bar = tqdm(total=config.steps, unit=" steps", disable=args.quiet, dynamic_ncols=True, file=sys.stderr)
-    with compile_notice(), interruptible(watcher), bar:
+    with compile_notice(), interruptible(watcher, saves=False), bar:
         watcher.on_steps = bar.update
         say(f"{config.games:,} games of {args.bot}, then {config.steps:,} steps")
         card = with_pruning(find_checkpoint(args.bot) or Path(args.bot), Path(args.out), config, watcher)

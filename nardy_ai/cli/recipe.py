@@ -103,5 +103,5 @@ def _prune(recipe: Recipe, stage: PruneStage, folder: Path) -> bool:
     watcher = PruningWatcher()
     source = recipe.place(stage.bot, folder)
     say(f"{stage.config.games:,} games of {stage.bot}, then {stage.config.steps:,} steps")
-    with interruptible(watcher):
+    with interruptible(watcher, saves=False):
         return with_pruning(find_checkpoint(source) or Path(source), target, stage.config, watcher) is not None

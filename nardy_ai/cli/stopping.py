@@ -25,14 +25,14 @@ class Watch:
 
 
 @contextmanager
-def interruptible(watcher: Stoppable) -> Iterator[None]:
-    """The first Ctrl-C (or TERM) asks the work to stop and save; the second ends it at once."""
+def interruptible(watcher: Stoppable, *, saves: bool = True) -> Iterator[None]:
+    """The first Ctrl-C (or TERM) asks the work to stop, and to save if it `saves`; the second ends it at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if watcher.stop:
             raise KeyboardInterrupt
         watcher.stop = True
-        say("\nstopping after this stretch, then saving; once more to stop at once")
+        say(f"\nstopping after this stretch{', then saving' if saves else ''}; once more to stop at once")
 
     before = {kind: signal.signal(kind, stop) for kind in (signal.SIGINT, signal.SIGTERM)}
     try:

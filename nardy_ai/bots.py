@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nardy_ai.cube.state import CubeState
     from nardy_ai.evaluators.network import Network
     from nardy_ai.evaluators.protocol import Bot
+    from nardy_ai.evaluators.with_bearoff import Trained
     from nardy_ai.rules import RuleSet
 
 __all__ = [
@@ -222,25 +223,29 @@ def split_at(name: str) -> tuple[str, str | None]:
 
 def _bare(name: str, bot: Bot) -> Network:
     """The network in `bot`, called `name`. Raises BotError if there is none."""
-    from nardy_ai.evaluators.with_bearoff import Trained, bare
+    from nardy_ai.evaluators.with_bearoff import bare
 
-    if not isinstance(bot, Trained):
-        raise BotError(f"bot {name!r}: {bot.name!r} is no trained bot; @bare is the network of one")
-    network = bare(bot)
+    network = bare(_trained(name, bot, "@bare is the network of one"))
     network.name = name
     return network
 
 
 def _pruned(name: str, bot: Bot) -> Bot:
     """`bot` with its pruning net, called `name`. Raises BotError if it has none."""
-    from nardy_ai.evaluators.with_bearoff import Trained
     from nardy_ai.pruned import Pruned
 
-    if not isinstance(bot, Trained):
-        raise BotError(f"bot {name!r}: {bot.name!r} is no trained bot; @pruned judges fewer plays of one")
-    pruned = Pruned(bot)
+    pruned = Pruned(_trained(name, bot, "@pruned judges fewer plays of one"))
     pruned.name = name
     return pruned
+
+
+def _trained(name: str, bot: Bot, use: str) -> Trained:
+    """`bot`, if it is a trained one. Raises BotError, saying what it would be of use for, otherwise."""
+    from nardy_ai.evaluators.with_bearoff import Trained
+
+    if not isinstance(bot, Trained):
+        raise BotError(f"bot {name!r}: {bot.name!r} is no trained bot; {use}")
+    return bot
 
 
 def _lookahead(name: str, bot: Bot, depth: str) -> Bot:

@@ -577,8 +577,8 @@ def _task_of(
     player = Lookahead(bot, plies, filter=filter) if plies else bot
     measure: PlayingEvaluator | None = None
     if variance_reduction:
-        chosen = without_lookahead(player) if control is None else control
-        chosen = unpruned(chosen)  # of whose plays `candidates` are judged
+        # Of the plays of a bot that prunes `candidates` are judged, as of any other's.
+        chosen = unpruned(without_lookahead(player) if control is None else control)
         if not isinstance(chosen, PlayingEvaluator):
             raise BotError(
                 f"bot {chosen.name!r} is no evaluator and cannot measure luck; roll out without variance reduction, or"

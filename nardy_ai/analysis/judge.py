@@ -100,8 +100,7 @@ class Judge:
     """
 
     def __init__(self, bot: Bot, *, longest: int = 0, rollouts: RolloutOptions | None = None) -> None:
-        player = without_lookahead(bot)
-        bare = unpruned(player)
+        bare = unpruned(without_lookahead(bot))
         if not isinstance(bare, PlayingEvaluator):
             raise BotError(
                 f"bot {bot.name!r} is no evaluator: it ranks plays and knows no equities, so it cannot judge a match;"
@@ -111,7 +110,6 @@ class Judge:
         self.rollouts = rollouts
         self.batch = 1 if rollouts else _BATCH if isinstance(bot, Lookahead) else _BARE_BATCH
         self._bare = bare
-        self._pruned = player if isinstance(player, Pruned) else None
         self._rules = bot.rules
         self._longest = longest
         self._by_state: dict[CubeState, Cubeful] = {}
@@ -119,7 +117,8 @@ class Judge:
     def probe(self, boards: Boards) -> bytes:
         """What the bare bot thinks of some boards, `int8[N, 2, 26]`, and its pruning: tells bots of one name apart."""
         thoughts = settled_outcomes(self._bare, boards).tobytes()
-        return thoughts if self._pruned is None else thoughts + self._pruned.digest()
+        player = without_lookahead(self.bot)
+        return thoughts + player.digest() if isinstance(player, Pruned) else thoughts
 
     def plays(self, questions: Sequence[PlayQuestion]) -> list[PlayAnswer]:
         """The answers, in the order of the questions."""

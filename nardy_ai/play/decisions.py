@@ -242,7 +242,8 @@ def score_decisions(bot: Bot, decisions: Decisions) -> DecisionReport:
     lost = best - decisions.equities[order[offsets[1:] - 1]]
     rms = None
     if isinstance(bot, Evaluator) and decisions.full.any():
-        judged = unpruned(bot).play_values(decisions.boards, decisions.candidates)
+        judge = unpruned(bot)
+        judged = values if judge is bot else judge.play_values(decisions.boards, decisions.candidates)
         error = (judged - decisions.equities)[decisions.full]
         rms = float(np.sqrt((error**2).mean()))
     return DecisionReport(

@@ -4,10 +4,12 @@ Written as LLVM code for vectors of fixed lengths, which LLVM cuts to what the p
 depend on that, but for rounding. Numba's compile cache of the callers does not see edits here.
 """
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -105,12 +107,30 @@ class _Pairs:
         return builder.add(a, b)
 
 
-def _product(vectors: int) -> Any:
+class Tile(NamedTuple):
+    """How many rows and vectors of LANES columns of a product are summed at one time."""
+
+    rows: int
+    vectors: int
+
+
+WIDE_TILE, NARROW_TILE = Tile(PRODUCT_ROWS, 2), Tile(PRODUCT_ROWS // 2, 1)
+
+
+def tile_for(features: Mapping[str, bool]) -> Tile:
+    """The largest tile whose sums stay in the registers of a processor with these features, as LLVM names them.
+
+    A wide one needs 16 vectors of 64 bytes; with 16 of 32 bytes, which most have, its sums would go through memory.
+    """
+    return WIDE_TILE if features.get("avx512f") else NARROW_TILE
+
+
+def product_of(vectors: int, tile: Tile) -> Any:
     """c[r, j] += the sum over k of a[r, k] * b[k, j], for PRODUCT_ROWS rows and `vectors * LANES` columns.
 
     Called with (a, a_at, a_step, b, b_at, b_step, depth, c, c_at, c_step): of each contiguous array the element to
     begin with and the way from one row to the next. Each sum is added up in the order of k on its own, so it does not
-    depend on its row or its neighbours.
+    depend on its row, its neighbours or the tile.
 
     All arrays are `float32`; or they are `int32`, and an element of a and b is two `int16` numbers: b[k, j] those of
     column j in the rows 2 k and 2 k + 1.
@@ -121,25 +141,29 @@ def _product(vectors: int) -> Any:
         a_step, b_step, depth, c_step = args[2], args[5], args[6], args[9]
         a, b, c = (_address(context, builder, signature, args, k) for k in (0, 3, 7))
         zero = ir.Constant(kind.total, [kind.nothing] * LANES)
-        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(vectors)] for _ in range(PRODUCT_ROWS)]
 
         def vector_at(pointer: Any, row: Any, v: int, vector: Any) -> Any:
             at = builder.add(row, _index(v * LANES))
             return builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
 
-        with cgutils.for_range(builder, depth, intp=_INDEX) as loop:
-            row = builder.mul(loop.index, b_step)
-            factors = [builder.load(vector_at(b, row, v, kind.factor), align=4) for v in range(vectors)]
-            for r in range(PRODUCT_ROWS):
-                at = builder.add(loop.index, builder.mul(_index(r), a_step))
-                x = builder.load(builder.gep(a, [at]), align=4)
-                for total, factor in zip(sums[r], factors, strict=True):
-                    builder.store(kind.added(builder, builder.load(total), x, factor), total)
-        for r in range(PRODUCT_ROWS):
-            for v in range(vectors):
+        def add_tile(rows: range, columns: range) -> None:
+            sums = {(r, v): cgutils.alloca_once_value(builder, zero) for r in rows for v in columns}
+            with cgutils.for_range(builder, depth, intp=_INDEX) as loop:
+                row = builder.mul(loop.index, b_step)
+                factors = {v: builder.load(vector_at(b, row, v, kind.factor), align=4) for v in columns}
+                for r in rows:
+                    at = builder.add(loop.index, builder.mul(_index(r), a_step))
+                    x = builder.load(builder.gep(a, [at]), align=4)
+                    for v, factor in factors.items():
+                        builder.store(kind.added(builder, builder.load(sums[r, v]), x, factor), sums[r, v])
+            for (r, v), total in sums.items():
                 pointer = vector_at(c, builder.mul(_index(r), c_step), v, kind.total)
-                whole = kind.joined(builder, builder.load(pointer, align=4), builder.load(sums[r][v]))
+                whole = kind.joined(builder, builder.load(pointer, align=4), builder.load(total))
                 builder.store(whole, pointer, align=4)
+
+        for r in range(0, PRODUCT_ROWS, tile.rows):
+            for v in range(0, vectors, tile.vectors):
+                add_tile(range(r, r + tile.rows), range(v, min(v + tile.vectors, vectors)))
         return context.get_dummy_value()
 
     def typer(
@@ -152,8 +176,9 @@ def _product(vectors: int) -> Any:
     return intrinsic(typer)
 
 
-add_product_of_16 = _product(1)
-add_product_of_32 = _product(2)
+_TILE = tile_for(get_host_cpu_features())
+add_product_of_16 = product_of(1, _TILE)
+add_product_of_32 = product_of(2, _TILE)
 
 
 def _rows(signs: tuple[int, ...]) -> Any:

@@ -7,7 +7,9 @@ from numba import njit
 from nardy_ai.vectors import (
     LANES,
     LINE,
+    NARROW_TILE,
     PRODUCT_ROWS,
+    WIDE_TILE,
     add_four_rows,
     add_product_of_16,
     add_product_of_32,
@@ -17,7 +19,9 @@ from nardy_ai.vectors import (
     lined_up,
     lined_up_space,
     ones,
+    product_of,
     reversed_bits,
+    tile_for,
     top_of,
 )
 
@@ -45,14 +49,23 @@ def _counts(masks, tops, reverse):
     return total
 
 
-@njit
-def _narrow(a, a_at, b, b_at, depth, c, c_at):
-    add_product_of_16(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+def compiled(product):
+    @njit
+    def run(a, a_at, b, b_at, depth, c, c_at):
+        product(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+
+    return run
 
 
-@njit
-def _wide(a, a_at, b, b_at, depth, c, c_at):
-    add_product_of_32(a, a_at, a.shape[1], b, b_at, b.shape[1], depth, c, c_at, c.shape[1])
+PRODUCTS = [
+    pytest.param(compiled(product), columns, id=f"{columns} columns, {name}")
+    for name, narrow, wide in (
+        ("this processor", add_product_of_16, add_product_of_32),
+        ("wide tile", product_of(1, WIDE_TILE), product_of(2, WIDE_TILE)),
+        ("narrow tile", product_of(1, NARROW_TILE), product_of(2, NARROW_TILE)),
+    )
+    for product, columns in ((narrow, LANES), (wide, 2 * LANES))
+]
 
 
 @njit
@@ -89,7 +102,7 @@ def test_bits_are_counted_found_and_turned():
     assert reverse.tolist() == [int(text[::-1], 2) for text in texts]
 
 
-@pytest.mark.parametrize(("product", "columns"), [(_narrow, LANES), (_wide, 2 * LANES)])
+@pytest.mark.parametrize(("product", "columns"), PRODUCTS)
 def test_product_is_added_to_its_part_of_an_array_and_to_nothing_else(product, columns: int):
     rng = np.random.default_rng(columns)
     a, b, c = (rng.normal(size=size).astype(np.float32) for size in ((12, 40), (50, 64), (12, 70)))
@@ -103,7 +116,25 @@ def test_product_is_added_to_its_part_of_an_array_and_to_nothing_else(product, c
     np.testing.assert_allclose(c, wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize(("product", "columns"), [(_narrow, LANES), (_wide, 2 * LANES)])
+def test_a_sum_has_the_same_bits_in_every_tile():
+    rng = np.random.default_rng(4)
+    a, b, c = (rng.normal(size=size).astype(np.float32) for size in ((12, 40), (50, 64), (12, 70)))
+    found = []
+    for tile in (WIDE_TILE, NARROW_TILE):
+        total = c.copy()
+        compiled(product_of(2, tile))(a, 40, b, 64, 40, total, 70)
+        found.append(total)
+
+    assert not np.array_equal(found[0], c)
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_tiles_are_wide_where_vectors_are():
+    assert tile_for({"avx2": True, "avx512f": True}) == WIDE_TILE
+    assert tile_for({"avx2": True, "avx512f": False}) == tile_for({}) == NARROW_TILE
+
+
+@pytest.mark.parametrize(("product", "columns"), PRODUCTS)
 def test_product_of_pairs_is_exact_up_to_the_largest_numbers(product, columns: int):
     rng = np.random.default_rng(columns)
     a, b = (rng.integers(-(2**15) + 1, 2**15, size).astype(np.int16) for size in ((12, 80), (50, 64, 2)))

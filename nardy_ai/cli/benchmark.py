@@ -14,7 +14,7 @@ from tqdm import tqdm
 from nardy_ai import __version__
 from nardy_ai.bots import SOLVED, best_afterstates, is_trained, load_bot
 from nardy_ai.cli.arguments import add_workers_argument
-from nardy_ai.cli.chances import WAYS, possible_ways, rounded, three_ways
+from nardy_ai.cli.chances import WAYS, or_null, or_unknown, possible_ways, rounded, three_ways
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cube_matches import add_match_arguments, only_cube, play_with_cube, wants_cube
 from nardy_ai.cli.exact_cubes import judge_bearoffs, judge_cubes
@@ -194,7 +194,7 @@ def _print_matches(
     rows = [
         [
             f"{one.first} - {one.second}",
-            f"{one.points:+.4f} +- {_or_unknown(one.standard_error)}",
+            f"{one.points:+.4f} +- {or_unknown(one.standard_error)}",
             _interval_text(one),
             f"{100 * one.first_won:5.1f} %",
             f"{one.plies:5.1f}",
@@ -243,15 +243,6 @@ def _interval_text(report: ArenaReport) -> str:
     return f"{low:+.4f} to {high:+.4f}" if math.isfinite(low) else "unknown"
 
 
-def _or_unknown(error: float, digits: int = 4) -> str:
-    """A standard error; that of a single draw is unknown."""
-    return f"{error:.{digits}f}" if math.isfinite(error) else "unknown"
-
-
-def _or_null(value: float) -> float | None:
-    return rounded(value) if math.isfinite(value) else None
-
-
 def _matches_data(
     args: argparse.Namespace, reports: Sequence[ArenaReport], rules: RuleSet, match: MatchOptions, *, complete: bool
 ) -> dict[str, object]:
@@ -271,8 +262,8 @@ def _matches_data(
                 "pairs": one.pairs,
                 "luck": one.luck,
                 "points": rounded(one.points),
-                "standard_error": _or_null(one.standard_error),
-                "interval": [_or_null(end) for end in _interval(one)],
+                "standard_error": or_null(one.standard_error),
+                "interval": [or_null(end) for end in _interval(one)],
                 "first_won": rounded(one.first_won),
                 "first_rates": {way: rounded(rate) for way, rate in zip(ways, one.first_rates, strict=True)},
                 "second_rates": {way: rounded(rate) for way, rate in zip(ways, one.second_rates, strict=True)},
@@ -315,7 +306,7 @@ def _judge(args: argparse.Namespace, bots: Sequence[Bot], exact: ExactBot, match
             one.bot,
             "" if one.rms_error is None else f"{one.rms_error:.5f}",
             "" if one.worst_error is None else f"{one.worst_error:.4f}",
-            f"{one.mean_loss:.6f} +- {_or_unknown(one.standard_error, 6)}",
+            f"{one.mean_loss:.6f} +- {or_unknown(one.standard_error, 6)}",
             f"{one.worst_loss:.4f}",
             f"{100 * one.best_share:5.1f} %",
         ]
@@ -331,7 +322,7 @@ def _exact_data(report: ExactReport) -> dict[str, object]:
         "rms_error": None if report.rms_error is None else rounded(report.rms_error),
         "worst_error": None if report.worst_error is None else rounded(report.worst_error),
         "mean_loss": rounded(report.mean_loss),
-        "standard_error": _or_null(report.standard_error),
+        "standard_error": or_null(report.standard_error),
         "worst_loss": rounded(report.worst_loss),
         "best_share": rounded(report.best_share),
         "points": _points(report),
@@ -374,7 +365,7 @@ def _decide(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: bool) -
             _score_text(one.total),
             f"{100 * one.total.best_share:5.1f} %",
             "" if one.rms_error is None else f"{one.rms_error:.4f}",
-            "" if one is reports[0] else f"{apart.pr:+.3f} +- {_or_unknown(apart.standard_error, 3)}",
+            "" if one is reports[0] else f"{apart.pr:+.3f} +- {or_unknown(apart.standard_error, 3)}",
         ]
         for one, apart in zip(reports, differences, strict=True)
     ]
@@ -411,9 +402,9 @@ def _decide_cubes(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: b
     rows = [
         [
             one.name,
-            f"{one.doubling:.5f} +- {_or_unknown(one.doubling_error, 5)}",
+            f"{one.doubling:.5f} +- {or_unknown(one.doubling_error, 5)}",
             f"{100 * one.doubled_right:5.1f} %",
-            f"{one.taking:.5f} +- {_or_unknown(one.taking_error, 5)}",
+            f"{one.taking:.5f} +- {or_unknown(one.taking_error, 5)}",
             f"{100 * one.taken_right:5.1f} %",
             f"{one.errors[0]:.4f}",
             f"{one.errors[1]:.4f}",
@@ -434,11 +425,11 @@ def _decide_cubes(path: Path, bots: Sequence[Bot], rules: RuleSet, *, as_json: b
 def _cube_data(report: CubeReport) -> dict[str, object]:
     return {
         "bot": report.name,
-        "doubling": {"loss": rounded(report.doubling), "standard_error": _or_null(report.doubling_error)},
-        "taking": {"loss": rounded(report.taking), "standard_error": _or_null(report.taking_error)},
+        "doubling": {"loss": rounded(report.doubling), "standard_error": or_null(report.doubling_error)},
+        "taking": {"loss": rounded(report.taking), "standard_error": or_null(report.taking_error)},
         "doubled_right": rounded(report.doubled_right),
         "taken_right": rounded(report.taken_right),
-        "rms_error": {"no_double": rounded(report.errors[0]), "double_take": _or_null(report.errors[1])},
+        "rms_error": {"no_double": rounded(report.errors[0]), "double_take": or_null(report.errors[1])},
         "by_class": {word: rounded(loss) for word, loss in report.by_class.items()},
     }
 
@@ -449,8 +440,8 @@ def _noise_text(noise: LabelNoise) -> str:
     return (
         f"the answers have a standard error of {noise.error:.4f}, differences to the best one of"
         f" {noise.difference_error:.4f} (rms);\nby that every PR is too high, by the same amount, about"
-        f" {noise.pr_about:.3f} +- {_or_unknown(noise.about_error, 3)} and at most"
-        f" {noise.pr_at_most:.3f} +- {_or_unknown(noise.at_most_error, 3)};\ndifferences of PR are not touched"
+        f" {noise.pr_about:.3f} +- {or_unknown(noise.about_error, 3)} and at most"
+        f" {noise.pr_at_most:.3f} +- {or_unknown(noise.at_most_error, 3)};\ndifferences of PR are not touched"
     )
 
 
@@ -459,18 +450,18 @@ def _noise_data(noise: LabelNoise) -> dict[str, object]:
         "standard_error": rounded(noise.error),
         "difference_error": rounded(noise.difference_error),
         "pr_about": rounded(noise.pr_about),
-        "pr_about_error": _or_null(noise.about_error),
+        "pr_about_error": or_null(noise.about_error),
         "pr_at_most": rounded(noise.pr_at_most),
-        "pr_at_most_error": _or_null(noise.at_most_error),
+        "pr_at_most_error": or_null(noise.at_most_error),
         "pr_about_by_class": {
-            name: {"pr": rounded(about.pr), "standard_error": _or_null(about.standard_error)}
+            name: {"pr": rounded(about.pr), "standard_error": or_null(about.standard_error)}
             for name, about in noise.about_by_class.items()
         },
     }
 
 
 def _score_text(score: Score) -> str:
-    return f"{score.pr:6.3f} +- {_or_unknown(score.standard_error, 3)}"
+    return f"{score.pr:6.3f} +- {or_unknown(score.standard_error, 3)}"
 
 
 def _decisions_data(report: DecisionReport, apart: Difference) -> dict[str, object]:
@@ -478,7 +469,7 @@ def _decisions_data(report: DecisionReport, apart: Difference) -> dict[str, obje
         "bot": report.bot,
         **_score_data(report.total),
         "rms_error": None if report.rms_error is None else rounded(report.rms_error),
-        "difference": {"pr": rounded(apart.pr), "standard_error": _or_null(apart.standard_error)},
+        "difference": {"pr": rounded(apart.pr), "standard_error": or_null(apart.standard_error)},
         "by_class": {name: _score_data(score) for name, score in report.by_class.items()},
     }
 
@@ -487,6 +478,6 @@ def _score_data(score: Score) -> dict[str, object]:
     return {
         "decisions": score.decisions,
         "pr": rounded(score.pr),
-        "standard_error": _or_null(score.standard_error),
+        "standard_error": or_null(score.standard_error),
         "best_share": rounded(score.best_share),
     }

@@ -3,6 +3,7 @@
 Whatever the scoring, the last two ways of losing are mars and koks, and the others leave fewer checkers on.
 """
 
+import math
 from collections.abc import Sequence
 from typing import SupportsFloat
 
@@ -101,3 +102,13 @@ def percent(share: float) -> str:
 def rounded(value: SupportsFloat) -> float:
     """A number for JSON: what `float32` knows and no more."""
     return round(float(value), 6)
+
+
+def or_null(value: float | None) -> float | None:
+    """The same of a number that may be unknown: None."""
+    return rounded(value) if value is not None and math.isfinite(value) else None
+
+
+def or_unknown(error: float, digits: int = 4) -> str:
+    """A standard error to be printed; that of a single draw is unknown."""
+    return f"{error:.{digits}f}" if math.isfinite(error) else tr("unknown")

@@ -11,7 +11,7 @@ from itertools import combinations
 from tqdm import tqdm
 
 from nardy_ai import __version__
-from nardy_ai.cli.chances import rounded
+from nardy_ai.cli.chances import or_null, or_unknown, rounded
 from nardy_ai.cli.output import print_json, print_table
 from nardy_ai.cli.stopping import finishing
 from nardy_ai.cube.state import GROWTHS, first_state
@@ -154,7 +154,7 @@ def _print(
     rows = [
         [
             f"{one.first} - {one.second}",
-            f"{one.points:+.4f} +- {_or_unknown(one.points_error)}",
+            f"{one.points:+.4f} +- {or_unknown(one.points_error)}",
             _interval(one.points, one.points_error),
             f"{100 * one.games_won:7.1f} %",
             f"{one.plies:5.1f}",
@@ -167,7 +167,7 @@ def _print(
         header.insert(1, "matches won")
         for row, one in zip(rows, reports, strict=True):
             assert one.matches_won is not None and one.matches_error is not None
-            row.insert(1, f"{100 * one.matches_won:5.1f} +- {_or_unknown(100 * one.matches_error, 1)} %")
+            row.insert(1, f"{100 * one.matches_won:5.1f} +- {or_unknown(100 * one.matches_error, 1)} %")
     print_table(rows, header=header)
     if options.cube != "none":
         print("\nthe cube: doubles a game, and what came of them")
@@ -193,14 +193,6 @@ def _print(
 def _interval(value: float, error: float) -> str:
     reach = SURE * error
     return f"{value - reach:+.4f} to {value + reach:+.4f}" if math.isfinite(error) else "unknown"
-
-
-def _or_unknown(error: float, digits: int = 4) -> str:
-    return f"{error:.{digits}f}" if math.isfinite(error) else "unknown"
-
-
-def _or_null(value: float | None) -> float | None:
-    return rounded(value) if value is not None and math.isfinite(value) else None
 
 
 def _data(
@@ -231,10 +223,10 @@ def _match_data(report: MatchReport) -> dict[str, object]:
         "pairs": report.pairs,
         "games": report.games,
         "points": rounded(report.points),
-        "standard_error": _or_null(report.points_error),
+        "standard_error": or_null(report.points_error),
         "games_won": rounded(report.games_won),
-        "matches_won": _or_null(report.matches_won),
-        "matches_error": _or_null(report.matches_error),
+        "matches_won": or_null(report.matches_won),
+        "matches_error": or_null(report.matches_error),
         "first_cube": {key: rounded(value) for key, value in asdict(report.first_cube).items()},
         "second_cube": {key: rounded(value) for key, value in asdict(report.second_cube).items()},
         "stake": rounded(report.stake),

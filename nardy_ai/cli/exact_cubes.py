@@ -1,7 +1,6 @@
 """`nardy benchmark BOT ... --exact --cube`: cube decisions measured by exact values."""
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,7 +8,7 @@ from dataclasses import asdict
 from tqdm import tqdm
 
 from nardy_ai import __version__
-from nardy_ai.cli.chances import rounded
+from nardy_ai.cli.chances import or_null, or_unknown
 from nardy_ai.cli.output import print_json, print_table
 from nardy_ai.cli.solve import solved_with_cube
 from nardy_ai.cube.equity import CubeModel
@@ -112,20 +111,15 @@ def _print(args: argparse.Namespace, reports: Sequence[ExactCubeReport], where: 
                     f"{report.plies:>5}",
                     word,
                     f"{counts.decisions:>9,}",
-                    f"{100 * counts.same:6.2f} +- {_or_unknown(100 * counts.same_error, 2)} %",
-                    f"{counts.doubling:.5f} +- {_or_unknown(counts.doubling_error, 5)}",
+                    f"{100 * counts.same:6.2f} +- {or_unknown(100 * counts.same_error, 2)} %",
+                    f"{counts.doubling:.5f} +- {or_unknown(counts.doubling_error, 5)}",
                     f"{counts.answers:>7,}",
-                    f"{counts.taking:.5f} +- {_or_unknown(counts.taking_error, 5)}",
-                    f"{counts.loss:.5f} +- {_or_unknown(counts.loss_error, 5)}",
+                    f"{counts.taking:.5f} +- {or_unknown(counts.taking_error, 5)}",
+                    f"{counts.loss:.5f} +- {or_unknown(counts.loss_error, 5)}",
                 ]
             )
     header = ["bot", "plies", "cube", "decisions", "same action", "doubling", "answers", "taking", "all decisions"]
     print_table(rows, header=header)
-
-
-def _or_unknown(error: float, digits: int) -> str:
-    """A standard error; that of a single game is unknown."""
-    return f"{error:.{digits}f}" if math.isfinite(error) else "unknown"
 
 
 def _data(
@@ -150,7 +144,4 @@ def _data(
 
 
 def _counts_data(counts: CubeCounts) -> dict[str, object]:
-    return {
-        name: value if isinstance(value, int) else rounded(value) if math.isfinite(value) else None
-        for name, value in asdict(counts).items()
-    }
+    return {name: value if isinstance(value, int) else or_null(value) for name, value in asdict(counts).items()}

@@ -20,6 +20,8 @@ from nardy_ai.cli.chances import (
     chance_header,
     cumulative_chances,
     exclusive_chances,
+    or_null,
+    or_unknown,
     possible_ways,
     rounded,
 )
@@ -274,19 +276,11 @@ def _roll_out(
 def _estimate(report: RolloutReport) -> str:
     """The best line so far, and how surely it leads."""
     lines = sorted(report.lines, key=lambda line: -line.equity)
-    text = f"{lines[0].equity:+.4f} +- {_or_unknown(lines[0].standard_error)}"
+    text = f"{lines[0].equity:+.4f} +- {or_unknown(lines[0].standard_error)}"
     if len(lines) > 1:
-        lead = f"{-lines[1].difference:.4f} +- {_or_unknown(lines[1].difference_error)}"
+        lead = f"{-lines[1].difference:.4f} +- {or_unknown(lines[1].difference_error)}"
         text += f", {tr('leads by {lead}', lead=lead)}"
     return text
-
-
-def _or_unknown(error: float) -> str:
-    return f"{error:.4f}" if math.isfinite(error) else tr("unknown")
-
-
-def _or_null(error: float) -> float | None:
-    return rounded(error) if math.isfinite(error) else None
 
 
 _WHY = {
@@ -456,11 +450,11 @@ _WINNING = {
 def _lead_lines(decided: CubeRollout) -> list[str]:
     """By how much doubling or not doubling leads, and taking a pass, each with its error and significance."""
     lead = {
-        "lead": f"{decided.lead:.4f} +- {_or_unknown(decided.lead_error)}",
+        "lead": f"{decided.lead:.4f} +- {or_unknown(decided.lead_error)}",
         "sureness": _sureness(decided.lead, decided.lead_error),
     }
     take = {
-        "lead": f"{decided.take_lead:+.4f} +- {_or_unknown(decided.take_lead_error)}",
+        "lead": f"{decided.take_lead:+.4f} +- {or_unknown(decided.take_lead_error)}",
         "sureness": _sureness(decided.take_lead, decided.take_lead_error),
     }
     if decided.verdict.double:
@@ -491,9 +485,9 @@ def _decision_data(decided: CubeRollout) -> dict[str, object]:
         "double_pass": decided.double_pass,
         "beaver": None if decided.beaver is None else rounded(decided.beaver.equity),
         "lead": rounded(decided.lead),
-        "lead_error": _or_null(decided.lead_error),
+        "lead_error": or_null(decided.lead_error),
         "take_lead": rounded(decided.take_lead),
-        "take_lead_error": _or_null(decided.take_lead_error),
+        "take_lead_error": or_null(decided.take_lead_error),
         "winning": None
         if decided.winning is None
         else {name: rounded(chance) for name, chance in decided.winning.items()},
@@ -532,13 +526,13 @@ def _write_pictures(args: argparse.Namespace, asked: Asked, report: RolloutRepor
 
 
 def _equity_cells(line: Line) -> list[str]:
-    return [f"{line.equity:+8.4f}", _or_unknown(line.standard_error)]
+    return [f"{line.equity:+8.4f}", or_unknown(line.standard_error)]
 
 
 def _difference_cells(line: Line) -> list[str]:
     if line.difference == 0:
         return ["", ""]
-    return [f"{line.difference:+.4f}", _or_unknown(line.difference_error)]
+    return [f"{line.difference:+.4f}", or_unknown(line.difference_error)]
 
 
 def _chance_cells(line: Line, report: RolloutReport) -> list[str]:
@@ -587,13 +581,13 @@ def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
                 "action": actions[p],
                 "after": None if names[p] is None else write_position(line.board, rules),
                 "equity": rounded(line.equity),
-                "standard_error": _or_null(line.standard_error),
+                "standard_error": or_null(line.standard_error),
                 "difference": rounded(line.difference),
-                "difference_error": _or_null(line.difference_error),
+                "difference_error": or_null(line.difference_error),
                 "cut": line.cut,
                 "outcomes": exclusive_chances(line.outcomes.astype(np.float32), rules),
                 "outcome_errors": {
-                    key: _or_null(error) for key, error in zip(class_names(rules), line.outcome_errors, strict=True)
+                    key: or_null(error) for key, error in zip(class_names(rules), line.outcome_errors, strict=True)
                 },
                 "cumulative": cumulative_chances(line.outcomes.astype(np.float32)),
             }

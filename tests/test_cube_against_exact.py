@@ -196,7 +196,7 @@ def test_bearoffs_of_a_bot_are_measured(capsys):
     ("argv", "reason"),
     [
         (["hyper", "--exact", "--bearoffs", "drawn"], "give one of them"),
-        (["short", "--bearoffs", "drawn", "--cube"], "--bearoffs and --decisions do not"),
+        (["short", "--bearoffs", "drawn", "--cube"], "--bearoffs, --decisions and --pruning do not"),
         (["hyper", "--exact", "--cube", "--match", "3"], "--exact knows --cube alone"),
         (["pips", "--rules", "long-left", "--bearoffs", "drawn"], "not those of the tables"),
     ],

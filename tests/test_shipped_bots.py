@@ -9,8 +9,8 @@ import pytest
 from nardy_ai.bot_file import read_bot
 from nardy_ai.bots import best_afterstates, load_bot
 from nardy_ai.notation import parse_position
+from nardy_ai.play.against_unpruned import judge_pruning
 from nardy_ai.play.arena import play_pairs
-from nardy_ai.play.sampling import turns_of
 from nardy_ai.pruned import Pruned
 from nardy_ai.resources import checkpoint_names, find_checkpoint, find_config, find_recipe
 from nardy_ai.rules import find_match_options, find_rules, preset_names, start_boards
@@ -95,20 +95,12 @@ def test_card_states_the_points_that_the_file_plays():
 def test_what_the_pruning_net_lets_pass_holds_the_best_play(name):
     """By the bot's own judgement, in 40 games: it loses less than 0.1 of PR and judges less than half of the plays."""
     bot = load_bot(name)
-    pruned = Pruned(bot)
-    judged = listed = decisions = 0
-    lost = 0.0
-    for turn in turns_of(
-        bot, find_match_options(bot.rules.name), range(40), seed=3, wild_share=0.0, wild_plies=1, awkward_share=0.0
-    ):  # fmt: skip
-        passed, rows, _ = pruned.sieve.passed(turn.boards, turn.after)
-        best = np.maximum.reduceat(turn.values, turn.after.offsets[:-1])
-        decisions += (turn.after.counts() > 1).sum()
-        lost += (best - np.maximum.reduceat(turn.values[rows], passed.offsets[:-1])).sum()
-        judged, listed = judged + len(rows), listed + len(turn.values)
-    assert decisions > 400
-    assert 500 * lost / decisions < 0.1
-    assert name == "hyper" or judged < 0.5 * listed
+
+    found = judge_pruning(Pruned(bot), find_match_options(bot.rules.name), games=40, seed=3)
+
+    assert found.decisions > 400
+    assert found.pr < 0.1
+    assert name == "hyper" or found.judged < 0.5 * found.plays
 
 
 def test_opening_three_one_makes_the_five_point():

@@ -1,4 +1,4 @@
-"""`nardy benchmark BOT BOT ...`: bots against each other, on decisions with known answers, or by a solved game."""
+"""`nardy benchmark BOT BOT ...`: bots against each other, on known answers, by a solved game, or by themselves."""
 
 import argparse
 import math
@@ -20,6 +20,7 @@ from nardy_ai.cli.cube_matches import add_match_arguments, only_cube, play_with_
 from nardy_ai.cli.exact_cubes import judge_bearoffs, judge_cubes
 from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.cli.positions import add_rules_argument
+from nardy_ai.cli.pruning_loss import judge_all
 from nardy_ai.cli.solve import solved
 from nardy_ai.cli.stopping import finishing
 from nardy_ai.errors import NardyError
@@ -77,6 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             " or that are drawn at random, and do not play"
         ),
     )
+    parser.add_argument(
+        "--pruning",
+        action="store_true",
+        help="measure what bots named @pruned lose by plays that they do not judge, and do not play against each other",
+    )
     add_match_arguments(parser)
     add_rules_argument(parser, default_text="those of the first trained bot, else short")
     parser.add_argument(
@@ -100,15 +106,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play, or let the bots choose, and print how they did."""
-    if args.exact + (args.decisions is not None) + (args.bearoffs is not None) > 1:
-        raise NardyError("--exact, --bearoffs and --decisions NAME are different benchmarks; give one of them")
-    measured = args.exact or args.decisions is not None or args.bearoffs is not None
+    benchmarks = args.exact, args.decisions is not None, args.bearoffs is not None, args.pruning
+    if sum(benchmarks) > 1:
+        raise NardyError(
+            "--exact, --bearoffs, --decisions NAME and --pruning are different benchmarks; give one of them"
+        )
+    measured = any(benchmarks)
     if not measured and len(args.bots) < 2:
         raise NardyError(f"{args.bots[0]!r} has no opponent; name two bots or more, --decisions NAME or --exact")
     if measured and wants_cube(args) and not (args.exact and only_cube(args)):
         raise NardyError(
-            "--cube, --match, --games, --policy and --cap play; --bearoffs and --decisions do not, and --exact knows"
-            " --cube alone"
+            "--cube, --match, --games, --policy and --cap play; --bearoffs, --decisions and --pruning do not, and"
+            " --exact knows --cube alone"
         )
     if args.luck is not None and (measured or wants_cube(args)):
         raise NardyError("--luck is taken off the points of games without the cube")
@@ -124,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
             return (judge_cubes if args.cube else _judge)(args, bots, exact, match)
         if args.bearoffs is not None:
             return judge_bearoffs(args, bots, rules, match)
+        if args.pruning:
+            return judge_all(args, bots, rules, match)
         if args.decisions is not None:
             path = find_decisions_file(args.decisions, rules)
             decide = _decide_cubes if holds_cube_decisions(path) else _decide

@@ -263,6 +263,12 @@ def find_match_options(name: str | Path) -> MatchOptions:
     return find_preset(name).match
 
 
+def match_options_of(rules: RuleSet) -> MatchOptions:
+    """The `MatchOptions` of the preset that a rule set is; the plainest for any other, whatever its name."""
+    preset = presets().get(rules.name)
+    return preset.match if preset is not None and preset.rules == rules else MatchOptions()
+
+
 def _read_preset(path: Path) -> Preset:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from nardy_ai.rules import (
     find_match_options,
     find_preset,
     find_rules,
+    match_options_of,
     preset_names,
     presets,
     rules_from_dict,
@@ -71,6 +72,14 @@ def test_preset_differs_from_the_defaults_as_the_document_says(name: str) -> Non
 
     assert find_rules(name) == RuleSet(name=name, **rules)
     assert find_match_options(name) == MatchOptions(**match)
+
+
+def test_match_options_go_with_the_rules_and_not_with_their_name():
+    for name in preset_names():
+        assert match_options_of(find_rules(name)) == find_match_options(name)
+    mine = replace(find_rules("long"), closed_by=2)
+    assert mine.name == "long"
+    assert match_options_of(mine) == MatchOptions() != find_match_options("long")
 
 
 @pytest.mark.parametrize("name", TABLE)

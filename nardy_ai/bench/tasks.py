@@ -30,7 +30,7 @@ from nardy_ai.play.lockstep import new_lanes
 from nardy_ai.play.selfplay import play_window
 from nardy_ai.pruned import Pruned
 from nardy_ai.rollouts import THROWS, rollout
-from nardy_ai.rules import RuleSet, find_rules, presets, same_game
+from nardy_ai.rules import RuleSet, find_rules, match_options_of, same_game
 from nardy_ai.search import Lookahead
 
 SEED = 20261129
@@ -445,9 +445,8 @@ class _Player:
     """Self-play of a bot that goes on where it stopped. games, plies: how many so far, since games end evenly."""
 
     def __init__(self, bot: Trained) -> None:
-        preset = presets().get(bot.rules.name)
         self._bot = bare(bot)  # as in training
-        self._opening = preset.match.opening if preset else "reroll"
+        self._opening = match_options_of(bot.rules).opening
         self._lanes = new_lanes(bot.rules, LANES)
         self.games = self.plies = 0
         self._scatter()

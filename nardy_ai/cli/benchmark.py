@@ -43,7 +43,7 @@ from nardy_ai.play.decisions import (
     score_decisions,
 )
 from nardy_ai.play.luck import luck_by
-from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, presets, start_boards
+from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, match_options_of, start_boards
 
 INTERRUPTED = 130
 SURE = 1.96
@@ -153,10 +153,7 @@ def _find_rules(name: str | None, bots: Sequence[str]) -> tuple[RuleSet, MatchOp
         return preset.rules, preset.match
     trained = next((bot for bot in bots if is_trained(bot)), None)
     rules = find_rules("short") if trained is None else load_bot(trained).rules
-    preset_of_bot = presets().get(rules.name)
-    if preset_of_bot is not None and preset_of_bot.rules == rules:
-        return rules, preset_of_bot.match
-    return rules, MatchOptions()
+    return rules, match_options_of(rules)
 
 
 def _play(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:

@@ -11,7 +11,7 @@ from nardy_ai.cube.state import GROWTHS, CubeState, state_of_position
 from nardy_ai.errors import CubeError
 from nardy_ai.language import tr
 from nardy_ai.notation import Position, format_of
-from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets
+from nardy_ai.rules import MatchOptions, RuleSet, find_match_options, match_options_of
 
 _OWNERS = {"own": 0, "other": 1, "centre": None}
 _STATE_ARGUMENTS = ("match", "crawford", "stake", "owner", "jacoby", "beavers", "raccoons", "growth", "cap", "met")
@@ -52,10 +52,7 @@ def read_met(args: argparse.Namespace) -> MatchTable | None:
 
 def options_of(rules_name: str | None, rules: RuleSet) -> MatchOptions:
     """The match options that go with `--rules`, else with the preset of the rules."""
-    if rules_name is not None:
-        return find_preset(rules_name).match
-    preset = presets().get(rules.name)
-    return preset.match if preset is not None and preset.rules == rules else MatchOptions()
+    return match_options_of(rules) if rules_name is None else find_match_options(rules_name)
 
 
 def read_state(args: argparse.Namespace, given: Given, options: MatchOptions) -> CubeState:

@@ -34,7 +34,7 @@ from nardy_ai.play.decisions import (
 )
 from nardy_ai.play.kinds import kinds_of, named_kinds
 from nardy_ai.play.sampling import paths_of, sampled_positions, turns_of
-from nardy_ai.rules import MatchOptions, RuleSet, find_preset, presets, rules_from_dict, rules_to_dict
+from nardy_ai.rules import MatchOptions, RuleSet, find_preset, match_options_of, rules_from_dict, rules_to_dict
 from nardy_ai.search import Lookahead, PlayingEvaluator, distinct_boards, without_lookahead
 from nardy_ai.tensors import TensorsError, read_tensors, write_tensors
 
@@ -116,14 +116,13 @@ class Labels:
 def find_teacher(name: str, rules: str = "") -> tuple[PlayingEvaluator, MatchOptions]:
     """The bot that labels, and by what options its games are played. Raises BotError, ConfigError, RulesError.
 
-    rules: a preset, an alias or a TOML file; none: the teacher's own, with the options of the preset of that name.
+    rules: a preset, an alias or a TOML file; none: the teacher's own, with the options of their preset.
     """
     preset = find_preset(rules) if rules else None
     teacher = load_bot(name, preset.rules if preset else None)
     if not isinstance(teacher, PlayingEvaluator):
         raise ConfigError(f"teacher {name!r} knows no chances and cannot label; take a trained bot")
-    known = preset or presets().get(teacher.rules.name)
-    return teacher, known.match if known else MatchOptions()
+    return teacher, preset.match if preset else match_options_of(teacher.rules)
 
 
 def lead_over_student(teacher: PlayingEvaluator, student: str, decisions: str) -> Difference:

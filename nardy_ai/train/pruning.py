@@ -21,7 +21,7 @@ from nardy_ai.evaluators.network import Network
 from nardy_ai.evaluators.pruning import PruningNet, PruningWeights
 from nardy_ai.features import COUNTS, STEPS
 from nardy_ai.play.sampling import turns_of
-from nardy_ai.rules import MatchOptions, presets
+from nardy_ai.rules import MatchOptions, match_options_of
 from nardy_ai.train.config import PruningConfig
 from nardy_ai.train.first_layer import first_units
 
@@ -93,8 +93,7 @@ def with_pruning(
     ConfigError, OSError.
     """
     bot = read_bot(source)
-    preset = presets().get(bot.network.rules.name)
-    learned = learn_pruning(bot.network, preset.match if preset else MatchOptions(), config, watcher)
+    learned = learn_pruning(bot.network, match_options_of(bot.network.rules), config, watcher)
     if learned is None:
         return None
     pruning, card = learned

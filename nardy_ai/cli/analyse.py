@@ -30,7 +30,7 @@ from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import chance_cells, chance_header, rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.cubes import options_of
-from nardy_ai.cli.main import DONE, INTERRUPTED
+from nardy_ai.cli.main import DONE
 from nardy_ai.cli.output import (
     add_json_argument,
     add_language_argument,
@@ -40,7 +40,7 @@ from nardy_ai.cli.output import (
     write_document,
 )
 from nardy_ai.cli.positions import add_rules_argument
-from nardy_ai.cli.stopping import stoppable
+from nardy_ai.cli.stopping import INTERRUPTED, stoppable
 from nardy_ai.cube.decision import action_text
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.protocol import Bot

@@ -22,7 +22,7 @@ from nardy_ai.cli.output import add_json_argument, print_json, print_table
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.pruning_loss import judge_all
 from nardy_ai.cli.solve import solved
-from nardy_ai.cli.stopping import finishing
+from nardy_ai.cli.stopping import INTERRUPTED, finishing
 from nardy_ai.errors import NardyError
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.protocol import Bot
@@ -45,7 +45,6 @@ from nardy_ai.play.decisions import (
 from nardy_ai.play.luck import luck_by
 from nardy_ai.rules import MatchOptions, RuleSet, find_preset, find_rules, match_options_of, start_boards
 
-INTERRUPTED = 130
 SURE = 1.96
 """Standard errors to either side of a 95 % interval."""
 

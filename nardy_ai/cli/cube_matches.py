@@ -13,7 +13,7 @@ from tqdm import tqdm
 from nardy_ai import __version__
 from nardy_ai.cli.chances import or_null, or_unknown, rounded
 from nardy_ai.cli.output import print_json, print_table
-from nardy_ai.cli.stopping import finishing
+from nardy_ai.cli.stopping import INTERRUPTED, finishing
 from nardy_ai.cube.state import GROWTHS, first_state
 from nardy_ai.cube_policies import POLICIES, CubePlayer, cube_player
 from nardy_ai.errors import NardyError
@@ -22,7 +22,6 @@ from nardy_ai.notation.position import MAX_POINTS
 from nardy_ai.play.matches import LARGEST_CAP, MatchReport, play_matches_of_all
 from nardy_ai.rules import MatchOptions, RuleSet
 
-INTERRUPTED = 130
 SURE = 1.96
 """Standard errors to either side of a 95 % interval."""
 

@@ -14,14 +14,13 @@ from nardy_ai.cli.chances import rounded
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, print_table, say
 from nardy_ai.cli.solve import solved
-from nardy_ai.cli.stopping import stoppable
+from nardy_ai.cli.stopping import INTERRUPTED, stoppable
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.play.decision_sets import SetRecipe, make_set
 from nardy_ai.play.decisions import Decisions, label_noise, read_decisions
 from nardy_ai.rules import RuleSet, find_preset
 
-INTERRUPTED = 130
 COUNT = 2000
 
 

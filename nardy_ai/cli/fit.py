@@ -12,7 +12,7 @@ from tqdm import tqdm
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.config_options import add_config_options, given_options
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import interruptible
+from nardy_ai.cli.stopping import INTERRUPTED, interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.train.config import FitConfig, read_fit_config
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({"bot": str(bot), "finished": finished, "steps": fit.steps, "seconds": fit.seconds, **latest})
     else:
         print(bot)
-    return 0 if finished else 130
+    return 0 if finished else INTERRUPTED
 
 
 @contextmanager

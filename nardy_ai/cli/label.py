@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import Watch, interruptible
+from nardy_ai.cli.stopping import INTERRUPTED, Watch, interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.train.labels import LabelRecipe, find_teacher, lead_over_student, make_labels
 
@@ -76,4 +76,4 @@ def run(args: argparse.Namespace) -> int:
         print(
             f"{args.out}: {done} shards, {positions:,} positions labelled by {teacher.name}, rules {teacher.rules.name}"
         )
-    return 0 if finished else 130
+    return 0 if finished else INTERRUPTED

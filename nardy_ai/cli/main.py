@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from nardy_ai import __version__
+from nardy_ai.cli.stopping import INTERRUPTED
 from nardy_ai.errors import NardyError
 from nardy_ai.language import ENGLISH, default_language, speaking
 
@@ -42,7 +43,7 @@ COMMANDS = {
 }
 """Each subcommand with its line of help, in the order of the help text."""
 
-DONE, FAILED, MISUSED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+DONE, FAILED, MISUSED, PIPE_CLOSED = 0, 1, 2, 141
 
 
 class Command(Protocol):

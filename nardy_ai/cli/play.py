@@ -16,6 +16,7 @@ from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_language_argument
 from nardy_ai.cli.session_text import READER
+from nardy_ai.cli.stopping import INTERRUPTED
 from nardy_ai.cli.table import BOT, Leave, Table, export_match, play_on, save_table
 from nardy_ai.errors import GameError
 from nardy_ai.evaluators.protocol import Bot, Evaluator
@@ -24,7 +25,7 @@ from nardy_ai.notation.position import MAX_POINTS
 from nardy_ai.play.session import Session, Setup, begin, from_dict, is_over
 from nardy_ai.rules import find_preset
 
-DONE, INTERRUPTED = 0, 130
+DONE = 0
 DEFAULT_FILE = "nardy-play.json"
 TUTOR_STOPS_AT = 0.02
 

@@ -10,7 +10,7 @@ from tqdm import tqdm
 from nardy_ai.bots import is_trained, split_at
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import interruptible
+from nardy_ai.cli.stopping import INTERRUPTED, interruptible
 from nardy_ai.errors import BotError
 from nardy_ai.resources import CHECKPOINT_SUFFIX, find_checkpoint
 from nardy_ai.train.config import PruningConfig
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         card = with_pruning(find_checkpoint(args.bot) or Path(args.bot), Path(args.out), config, watcher)
     if card is None:
         say("stopped; nothing was written")
-        return 130
+        return INTERRUPTED
     if args.json:
         print_json({"bot": args.out, "pruning": card})
     else:

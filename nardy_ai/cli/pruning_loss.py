@@ -10,14 +10,12 @@ from nardy_ai import __version__
 from nardy_ai.boards import CONTRARY
 from nardy_ai.cli.chances import or_null, or_unknown, rounded
 from nardy_ai.cli.output import print_json, print_table
-from nardy_ai.cli.stopping import finishing
+from nardy_ai.cli.stopping import INTERRUPTED, finishing
 from nardy_ai.errors import BotError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.play.against_unpruned import PruningReport, judge_pruning
 from nardy_ai.pruned import Pruned
 from nardy_ai.rules import MatchOptions, RuleSet
-
-INTERRUPTED = 130
 
 
 def judge_all(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.output import add_json_argument, print_json, say
-from nardy_ai.cli.stopping import Watch, interruptible
+from nardy_ai.cli.stopping import INTERRUPTED, Watch, interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.resources import find_checkpoint, find_recipe, recipe_names
 from nardy_ai.train.recipe import (
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({"folder": str(folder), "stages": [stage.name for stage in recipe.stages], "done": done})
     elif len(done) == len(recipe.stages):
         print(folder / done[-1])
-    return 0 if len(done) == len(recipe.stages) else 130
+    return 0 if len(done) == len(recipe.stages) else INTERRUPTED
 
 
 def _run_stage(recipe: Recipe, stage: Stage, folder: Path, workers: int) -> bool:

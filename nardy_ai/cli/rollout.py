@@ -46,7 +46,7 @@ from nardy_ai.cli.output import (
     write_document,
 )
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
-from nardy_ai.cli.stopping import stoppable
+from nardy_ai.cli.stopping import INTERRUPTED, stoppable
 from nardy_ai.cube.decision import action_text
 from nardy_ai.cube.state import CubeState
 from nardy_ai.cube_policies import POLICIES
@@ -72,7 +72,6 @@ from nardy_ai.rollouts import (
 from nardy_ai.rules import find_rules
 from nardy_ai.search import DEFAULT_FILTER, FILTERS
 
-INTERRUPTED = 130
 TOP = 5
 
 

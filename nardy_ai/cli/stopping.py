@@ -10,6 +10,9 @@ from typing import Protocol
 
 from nardy_ai.cli.output import say
 
+INTERRUPTED = 130
+"""What a command that was asked to stop returns, as shells have it."""
+
 
 class Stoppable(Protocol):
     """What looks at `stop` now and then."""

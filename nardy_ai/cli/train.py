@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nardy_ai.cli.compile_notice import compile_notice
 from nardy_ai.cli.config_options import add_config_options, given_options
 from nardy_ai.cli.output import say
-from nardy_ai.cli.stopping import interruptible
+from nardy_ai.cli.stopping import INTERRUPTED, interruptible
 from nardy_ai.errors import ConfigError
 from nardy_ai.resources import config_names, find_config
 from nardy_ai.train.config import TrainConfig, read_config
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     seconds = time.monotonic() - began
     say(f"{state}; {result.games:,} games, {rate:,.0f} a second with learning, {seconds:.0f} s in all")
     print(result.bot)
-    return 0 if result.finished else 130
+    return 0 if result.finished else INTERRUPTED
 
 
 def _config(name: str, overrides: Mapping[str, object]) -> TrainConfig:

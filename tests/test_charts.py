@@ -6,6 +6,7 @@ import re
 import sys
 
 import pytest
+from complaints import complaint
 
 from nardy_ai.cli.main import main
 from nardy_ai.errors import ConfigError, NardyError
@@ -44,15 +45,6 @@ def document(path, data: object):
 def plotted(capsys, *argv: object) -> str:
     assert main(["plot", *map(str, argv)]) == 0
     return capsys.readouterr().out
-
-
-def complaint(capsys, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main(["plot", *map(str, argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 def texts(file) -> list[str]:
@@ -118,7 +110,7 @@ def test_exact_benchmark_gives_the_points_of_its_chart(tmp_path, capsys):
 def test_document_is_read_from_stdin(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(DECISIONS)))
     assert plotted(capsys, "-", "--out", tmp_path / "pr.png") == f"{tmp_path / 'pr.png'}\n"
-    assert "--out" in complaint(capsys, "-")
+    assert "--out" in complaint(capsys, "plot", "-")
 
 
 def test_same_metrics_are_the_same_file(tmp_path):
@@ -139,14 +131,14 @@ def test_sources_that_cannot_be_drawn_are_one_line(tmp_path, capsys):
     folder = run_folder(tmp_path, "tiny")
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "metrics.jsonl: cannot be read" in complaint(capsys, empty)
+    assert "metrics.jsonl: cannot be read" in complaint(capsys, "plot", empty)
     (empty / "metrics.jsonl").write_text("")
-    assert "nothing has been learned yet" in complaint(capsys, empty)
+    assert "nothing has been learned yet" in complaint(capsys, "plot", empty)
     (empty / "metrics.jsonl").write_text("[1]\n{}\n")
-    assert "metrics.jsonl:1: is no record" in complaint(capsys, empty)
-    assert "expected a name that ends in .png" in complaint(capsys, folder, "--out", tmp_path / "curve.gif")
-    assert "must be training runs" in complaint(capsys, folder, document(tmp_path, MATCHES))
-    assert "cannot be read" in complaint(capsys, tmp_path / "missing.json")
+    assert "metrics.jsonl:1: is no record" in complaint(capsys, "plot", empty)
+    assert "expected a name that ends in .png" in complaint(capsys, "plot", folder, "--out", tmp_path / "curve.gif")
+    assert "must be training runs" in complaint(capsys, "plot", folder, document(tmp_path, MATCHES))
+    assert "cannot be read" in complaint(capsys, "plot", tmp_path / "missing.json")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"matches": []}', '{"bots": [1]}', "[" * 100_000, "\x00"])
@@ -157,7 +149,7 @@ def test_other_documents_are_refused(text):
 
 def test_document_with_a_gap_is_named(tmp_path, capsys):
     data = {**MATCHES, "matches": [{"first": "a", "second": "b"}]}
-    assert "found.json: cannot be drawn" in complaint(capsys, document(tmp_path, data))
+    assert "found.json: cannot be drawn" in complaint(capsys, "plot", document(tmp_path, data))
     assert not list(tmp_path.glob("*.png"))
 
 

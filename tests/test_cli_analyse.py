@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from complaints import complaint
 
 from nardy_ai.cli import analyse as command
 from nardy_ai.cli.main import main
@@ -38,15 +39,6 @@ def match(tmp_path):
 def printed(capsys, *argv: object) -> str:
     assert main(["analyse", *map(str, argv), "--quiet"]) == 0
     return capsys.readouterr().out
-
-
-def complaint(capsys, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main(["analyse", *map(str, argv), "--quiet"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 def test_table_begins_with_what_is_needed_to_get_it_again(tmp_path, bot_files, capsys):
@@ -168,7 +160,7 @@ def test_ctrl_c_prints_what_there_is(match, bot_files, capsys, monkeypatch):
         (["MATCH", "--bot", "pips"], "bot 'pips' is no evaluator: it ranks plays and knows no equities"),
         (["MATCH", "--rollout", "0"], "--rollout 0: expected 1 or more games"),
         (["MATCH", "--close", "-1"], "--close -1.0: expected points, 0 to 3"),
-        (["MATCH", "--workers", "0"], "workers = 0; expected 1 or more"),
+        (["MATCH", "--workers", "0"], "--workers 0: expected 1 or more"),
         (["MATCH", "--rules", "shrot"], "unknown rules 'shrot'; did you mean 'short'?"),
         (["EMPTY"], "holds no game"),
     ],
@@ -177,4 +169,4 @@ def test_misuse_is_one_line(match, tmp_path, capsys, argv, message):
     empty = tmp_path / "empty.mat"
     empty.write_text("3 point match\n")
     named = {"MATCH": match, "EMPTY": empty}
-    assert message in complaint(capsys, *(named.get(word, word) for word in argv))
+    assert message in complaint(capsys, "analyse", "--quiet", *(named.get(word, word) for word in argv))

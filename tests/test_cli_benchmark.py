@@ -11,6 +11,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from complaints import complaint
 
 from nardy_ai import __version__
 from nardy_ai.bots import load_bot
@@ -35,15 +36,6 @@ def printed(capsys, *argv: object) -> str:
     captured = capsys.readouterr()
     assert captured.err == ""
     return captured.out
-
-
-def complaint(capsys, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main(["benchmark", *map(str, argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 @pytest.mark.parametrize("name", ["short", "long", "hyper", "long-left"])
@@ -194,11 +186,11 @@ def test_interruption_prints_what_has_been_played():
     ],
 )
 def test_misuse_is_one_line_and_exit_code_2(argv, expected, capsys):
-    assert expected in complaint(capsys, *argv)
+    assert expected in complaint(capsys, "benchmark", *argv)
 
 
 def test_bots_of_different_games_are_refused(bot_files, capsys):
-    assert "cannot play 'short'" in complaint(capsys, bot_files["short"], bot_files["long"])
+    assert "cannot play 'short'" in complaint(capsys, "benchmark", bot_files["short"], bot_files["long"])
 
 
 # Each side has two checkers left: the mover on 6 and 4, the other side on the mover's 23.
@@ -321,7 +313,7 @@ def test_boards_of_decisions_are_read_by_the_geometry_of_the_rules(tmp_path):
 )
 def test_a_fault_in_a_decisions_file_names_its_line(record, reason, tmp_path, capsys):
     file = written(tmp_path / "some.jsonl", [decision(), record])
-    text = complaint(capsys, "pips", "--decisions", file)
+    text = complaint(capsys, "benchmark", "pips", "--decisions", file)
     assert f"{file}:2: " in text
     assert reason in text
 

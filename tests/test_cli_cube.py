@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from complaints import complaint
 
 from nardy_ai import __version__
 from nardy_ai.bots import load_bot
@@ -33,15 +34,6 @@ def answers(capsys, *argv: object) -> list[dict]:
 def printed(capsys, command: str, *argv: object) -> str:
     assert main([command, *map(str, argv)]) == 0
     return capsys.readouterr().out
-
-
-def complaint(capsys, command: str, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main([command, *map(str, argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 def test_call_command_and_json_give_the_same_decision(capsys):

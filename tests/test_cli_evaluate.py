@@ -10,6 +10,7 @@ from itertools import pairwise
 import numba
 import numpy as np
 import pytest
+from complaints import complaint
 
 from nardy_ai import __version__, bots
 from nardy_ai.bots import best_afterstates, load_bot
@@ -34,15 +35,6 @@ def answers(capsys, *argv: object) -> list[dict]:
 def printed(capsys, *argv: object) -> str:
     assert main(["evaluate", *map(str, argv)]) == 0
     return capsys.readouterr().out
-
-
-def complaint(capsys, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main(["evaluate", *map(str, argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -125,7 +117,7 @@ def test_pubeval_makes_its_five_point_and_gives_a_value_only(capsys):
 
 
 def test_a_bot_without_chances_is_refused_before_the_roll(capsys):
-    assert "'pubeval' is no evaluator" in complaint(capsys, "start", "--bot", "pubeval")
+    assert "'pubeval' is no evaluator" in complaint(capsys, "evaluate", "start", "--bot", "pubeval")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +247,7 @@ def test_the_shipped_bot_of_the_rules_answers_unless_another_is_named(bot_files,
 
 def test_without_shipped_bots_the_default_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(bots, "checkpoint_names", list)
-    assert "no bot is shipped that can play 'short'" in complaint(capsys, "start")
+    assert "no bot is shipped that can play 'short'" in complaint(capsys, "evaluate", "start")
 
 
 @pytest.mark.parametrize(
@@ -277,19 +269,19 @@ def test_without_shipped_bots_the_default_is_refused(monkeypatch, capsys):
     ],
 )
 def test_misuse_is_one_line_and_exit_code_2(argv, expected, capsys):
-    assert expected in complaint(capsys, *argv)
+    assert expected in complaint(capsys, "evaluate", *argv)
 
 
 def test_a_fault_in_a_file_names_its_line(tmp_path, capsys):
     file = tmp_path / "positions.txt"
     file.write_text("start dice=31\n\nstart\n", encoding="utf-8")
-    assert f"{file}:3: bot 'random'" in complaint(capsys, "--file", file, "--bot", "random")
+    assert f"{file}:3: bot 'random'" in complaint(capsys, "evaluate", "--file", file, "--bot", "random")
 
 
 def test_a_damaged_bot_is_one_line(tmp_path, bot_files, capsys):
     file = tmp_path / "damaged.safetensors"
     file.write_bytes(bot_files["short"].read_bytes()[:-1])
-    assert str(file) in complaint(capsys, "start", "--bot", file)
+    assert str(file) in complaint(capsys, "evaluate", "start", "--bot", file)
 
 
 def test_compiling_is_announced_once_and_only_when_it_happens(capsys):

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from complaints import complaint
 
 from nardy_ai.cli import rollout as command
 from nardy_ai.cli.main import main
@@ -20,15 +21,6 @@ def printed(capsys, *argv: object) -> str:
 
 def answer(capsys, *argv: object) -> dict:
     return json.loads(printed(capsys, *argv, "--json"))
-
-
-def complaint(capsys, *argv: object) -> str:
-    """The one line on stderr of a misuse."""
-    assert main(["rollout", *map(str, argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
-    return captured.err
 
 
 def test_position_before_its_roll(bot_files, capsys):
@@ -136,11 +128,11 @@ def test_games_cut_are_told(bot_files, capsys, monkeypatch):
     ],
 )
 def test_faults_are_one_line(argv, words, bot_files, capsys):
-    assert words in complaint(capsys, *argv, "--bot", bot_files["short"], "--quiet")
+    assert words in complaint(capsys, "rollout", *argv, "--bot", bot_files["short"], "--quiet")
 
 
 def test_bots_without_chances_are_told_what_to_do(capsys):
-    assert "without variance reduction" in complaint(capsys, "start", "--bot", "pubeval", "--quiet")
+    assert "without variance reduction" in complaint(capsys, "rollout", "start", "--bot", "pubeval", "--quiet")
     assert "luck left in" in printed(
         capsys, "start", "--rules", "hyper", "--bot", "pips", "--games", 36, "--no-variance-reduction", "--quiet"
     )

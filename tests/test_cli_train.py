@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from complaints import complaint
 
 from nardy_ai.bot_file import read_bot
 from nardy_ai.cli.main import main
@@ -72,11 +73,7 @@ def test_flags_override_the_file(config, tmp_path, capsys):
 )
 def test_bad_input_is_one_line_and_exit_2(arguments, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert says in err
-    assert err.count("\n") == 1
+    assert says in complaint(capsys, *arguments)
     assert not list(tmp_path.iterdir())
 
 

@@ -96,6 +96,8 @@ def run(args: argparse.Namespace) -> int:
     """Read, judge and print; what there is by then if interrupted."""
     if args.rollout is not None and args.rollout < 1:
         raise NardyError(f"--rollout {args.rollout}: expected 1 or more games")
+    if args.workers < 1:
+        raise NardyError(f"--workers {args.workers}: expected 1 or more")
     if not 0 <= args.close < 3:
         raise NardyError(f"--close {args.close}: expected points, 0 to 3")
     with compile_notice():

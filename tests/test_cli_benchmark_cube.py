@@ -1,7 +1,8 @@
 """`nardy benchmark --cube` and `--match`: the options that decide the games, what is printed, one line a fault."""
 
 import pytest
-from test_cli_benchmark import complaint, data, printed
+from complaints import complaint
+from test_cli_benchmark import data, printed
 
 from nardy_ai.bots import load_bot
 from nardy_ai.cube.state import first_state
@@ -65,4 +66,4 @@ def test_rules_without_a_cube_get_one_with_the_crawford_game(capsys):
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(options, words, capsys):
-    assert words in complaint(capsys, "pips", "random", "--rules", "hyper", *options)
+    assert words in complaint(capsys, "benchmark", "pips", "random", "--rules", "hyper", *options)

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import product
 
 from tqdm import tqdm
 
@@ -20,24 +21,23 @@ from nardy_ai.rules import MatchOptions, RuleSet
 
 def judge_all(args: argparse.Namespace, bots: Sequence[Bot], rules: RuleSet, match: MatchOptions) -> int:
     """Games of each bot with itself from the start, and from awkward boards where the rules have any."""
-    wrong = next((bot.name for bot in bots if not isinstance(bot, Pruned)), None)
-    if wrong is not None:
-        raise BotError(f"bot {wrong!r} does not prune; --pruning measures bots such as short@pruned")
+    pruned = [bot for bot in bots if isinstance(bot, Pruned)]
+    wrong = [bot.name for bot in bots if bot not in pruned]
+    if wrong:
+        raise BotError(f"bot {wrong[0]!r} does not prune; --pruning measures bots such as short@pruned")
     games = 2 * args.pairs
     starts = [False, True] if rules.board == CONTRARY else [False]
     reports: list[PruningReport] = []
     with (
         finishing() as stop,
-        tqdm(total=games * len(starts) * len(bots), unit=" games", disable=args.quiet, file=sys.stderr) as bar,
+        tqdm(total=games * len(starts) * len(pruned), unit=" games", disable=args.quiet, file=sys.stderr) as bar,
     ):
-        for bot in bots:
-            for awkward in starts:
-                if isinstance(bot, Pruned) and not (reports and stop()):
-                    reports.append(
-                        judge_pruning(
-                            bot, match, games=games, seed=args.seed, awkward=awkward, progress=bar.update, stop=stop
-                        )
-                    )
+        for bot, awkward in product(pruned, starts):
+            if reports and stop():
+                break
+            reports.append(
+                judge_pruning(bot, match, games=games, seed=args.seed, awkward=awkward, progress=bar.update, stop=stop)
+            )
         complete = not stop()
     if args.json:
         print_json(

@@ -19,6 +19,7 @@ from nardy_ai.phases import find_phases
 from nardy_ai.rules import RuleSet
 from nardy_ai.train.config import NetworkConfig, OptimConfig
 from nardy_ai.train.first_layer import first_units
+from nardy_ai.train.muon import Muon
 
 MATRICES = ("first", "reals", "shared")
 """The matrices that Muon can learn (`OptimConfig.matrix_lr`); Adam learns the heads and what is no matrix."""
@@ -26,7 +27,7 @@ MATRICES = ("first", "reals", "shared")
 _IMPOSSIBLE = -1e9
 _MOMENTS: Mapping[type, tuple[str, ...]] = {
     torch.optim.Adam: ("exp_avg", "exp_avg_sq"),
-    torch.optim.Muon: ("momentum_buffer",),
+    Muon: ("momentum_buffer",),
 }
 """What each optimiser remembers of a parameter."""
 
@@ -262,7 +263,7 @@ class Learner:
             [value for name, value in named.items() if name not in self.matrices], lr=optim.lr, fused=True
         )
         whole = [named[name] for name in self.matrices]
-        self.orthogonal = torch.optim.Muon(whole, lr=optim.matrix_lr, weight_decay=0.0) if whole else None
+        self.orthogonal = Muon(whole, lr=optim.matrix_lr) if whole else None
         self.points = torch.from_numpy(oc.class_points(rules).astype(np.float32)).to(device)
         self.average = {name: value.detach().clone() for name, value in self.network.named_parameters()}
         self.steps = 0
@@ -298,7 +299,7 @@ class Learner:
         if self.orthogonal is not None:
             for group in self.orthogonal.param_groups:
                 group["lr"] = self.optim.matrix_lr * rate / self.optim.lr
-            self.orthogonal.step()  # type: ignore[no-untyped-call]
+            self.orthogonal.step()
         self.steps += 1
         keep = min(self.optim.average, self.steps / (self.steps + 10))
         with torch.no_grad():

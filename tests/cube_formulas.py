@@ -85,8 +85,8 @@ class Twin:
         win, loss = self.ends(up)
         dead_mine, dead_his = self.useless(stake)
         return (
-            1.0 if dead_mine else f.my_cash(his, win, self.utility(-up), self.utility(stake)),
-            0.0 if dead_his else f.his_cash(mine, loss, self.utility(up), self.utility(-stake)),
+            1.0 if dead_mine else f.my_cash(his, win, self.utility(-up) if his else loss, self.utility(stake)),
+            0.0 if dead_his else f.his_cash(mine, loss, self.utility(up) if mine < 1 else win, self.utility(-stake)),
         )
 
     def rolled(self, stake: int, owner: int | None) -> float:

@@ -127,6 +127,37 @@ def test_live_cube_for_money_turns_at_a_fifth_and_a_dead_one_at_a_quarter():
     assert dead.too_good_point is None
 
 
+def mars_often(won: float) -> np.ndarray:
+    """Half of the wins and a third of the losses with mars, `float64[6]`."""
+    return np.array([won / 2, won / 2, 0, (1 - won) * 2 / 3, (1 - won) / 3, 0])
+
+
+@pytest.mark.parametrize("growth", ["geometric", "arithmetic"])
+def test_a_cube_that_cannot_turn_again_is_as_good_as_dead(growth: str):
+    """With mars: below the last stake a live cube is cashed where the dead one is, at (1 + 2 L) / (2 W + 2 L)."""
+    model, states = CubeModel(SHORT, growth=growth, cap=2), CubeStates.of(CubeState(jacoby=False))
+
+    live, dead = (window_of(model, states, mars_often(0.5), efficiency=x) for x in (1.0, 0.0))
+
+    assert live.cash_point == pytest.approx((1 + 2 * 4 / 3) / (2 * 3 / 2 + 2 * 4 / 3), abs=1e-6)
+    assert live.cash_point == pytest.approx(dead.cash_point, abs=1e-6)
+
+
+@pytest.mark.parametrize("cap", [2, 4, 8, 64])
+@pytest.mark.parametrize("away", [None, (9, 7)])
+def test_at_a_live_cash_point_to_take_costs_as_much_as_to_pass(cap: int, away: tuple[int, int] | None):
+    """And nobody who doubles below it gains by it."""
+    model = CubeModel(SHORT, cap=cap, table=None if away is None else match_table(SHORT, 9))
+    states = CubeStates.of(CubeState(away=away, jacoby=False))
+    cash = window_of(model, states, mars_often(0.5), efficiency=1.0).cash_point
+
+    at, below = (model.worth_at(mars_often(p)[None], np.ones((1, 3)), states) for p in (cash, cash - 0.1))
+
+    assert at.double_take[0] == pytest.approx(at.double_pass[0], abs=1e-5)
+    assert at.no_double[0] == pytest.approx(at.double_pass[0], abs=1e-5)
+    assert below.double_take[0] < below.no_double[0] + 1e-6  # equal if the cube cannot turn again
+
+
 def test_every_mars_moves_the_dead_take_point():
     """If every loss of the taker is a mars he loses 4 for a pass of 1 and a win of 2: 3 of 6."""
     chances = np.array([0, 0.5, 0, 0.5, 0, 0], dtype=np.float32)

@@ -116,12 +116,14 @@ def _levels(chances, points, stake, mine, his, numbers, table, work):
         floor = work[_HIS, i + 1]
         ceiling = work[_MINE, i + 1]
         if mine == 0 or work[_STAKE, i] < mine:
-            gap = work[_WIN, i + 1] - work[_LOSE, i + 1]
+            at_floor = work[_LOSE, i + 1] if floor > 0 else work[_LOSS, i + 1]
+            gap = work[_WIN, i + 1] - at_floor
             if gap > 0:
-                cash = floor + (1 - floor) * (work[_CASH, i] - work[_LOSE, i + 1]) / gap
+                cash = floor + (1 - floor) * (work[_CASH, i] - at_floor) / gap
                 work[_MINE, i] = min(max(cash, floor), 1.0)
         if mine == 0 or work[_STAKE, i] < his:
-            gap = work[_CASH, i + 1] - work[_LOSS, i + 1]
+            at_ceiling = work[_CASH, i + 1] if ceiling < 1 else work[_WIN, i + 1]
+            gap = at_ceiling - work[_LOSS, i + 1]
             if gap > 0:
                 cash = ceiling * (work[_LOSE, i] - work[_LOSS, i + 1]) / gap
                 work[_HIS, i] = max(min(cash, ceiling), 0.0)

@@ -611,6 +611,25 @@ def test_what_the_rules_of_the_cube_forbid_is_a_fault(body, text):
     assert any(text in fault for fault in faults), faults
 
 
+@pytest.mark.parametrize(
+    ("score", "body", "fits"),
+    [
+        (0, "1) 31: 8/5 6/5\nWins 2 points", True),
+        (0, "1) 31: 8/5 6/5\nWins 5 points", False),
+        (0, "1) Doubles => 2   Takes\nWins 4 points", True),
+        (0, "1) Doubles => 2   Takes\nWins 1 point", False),
+        (3, "1) Doubles => 4   Takes\nWins 2 points and the match", True),
+        (0, "Wins 5 points", True),
+    ],
+)
+def test_points_that_no_resigned_game_is_worth_are_a_fault(score, body, fits):
+    """All for A, who comes with so many points of 5. A game without a row was not written down."""
+    (game,) = replay_match(read(f"5 point match\nGame 1\nA : {score}   B : 0\n{body}\n"), SHORT)
+
+    assert game.winner == 0
+    assert ["which no game with the cube" not in str(fault) for fault in game.faults] == ([] if fits else [False])
+
+
 @pytest.mark.parametrize(("arithmetic", "stake"), [(False, 4), (True, 3)])
 def test_stake_that_is_not_written_grows_by_the_rules(arithmetic, stake):
     record = read(

@@ -16,7 +16,7 @@ from nardy_ai.boards import BAR, FACING, OFF, Boards, finished, swap_sides
 from nardy_ai.errors import BoardError, NardyError, NotationError
 from nardy_ai.movegen.reference import Play, nearest_plays, play_among, play_named, plays
 from nardy_ai.notation import Move, Position, check_position, format_play
-from nardy_ai.outcomes import points_won
+from nardy_ai.outcomes import class_points, points_won
 from nardy_ai.records.game import (
     Action,
     CubeAction,
@@ -310,6 +310,8 @@ class _Table:
             return
         if self._winner is None:
             self._end(game.winner, game.points, "resigned" if self._moments else "")
+            if self._moments:
+                self._check_points(game.winner, game.points)
             return
         most = self._length - self._scores[self._winner] if self._length else self._points
         if (game.winner, game.points) not in ((self._winner, self._points), (self._winner, min(self._points, most))):
@@ -319,6 +321,18 @@ class _Table:
                 f" on the board {self._names[self._winner]} wins {self._points}",
             )
         self._end(self._winner, game.points, self._ending)
+
+    def _check_points(self, side: int, points: int) -> None:
+        """Say so if no game that `side` wins with the cube as it is can be worth what is written."""
+        worth = {int(of_class) * self._cube for of_class in class_points(self._rules) if of_class > 0}
+        if self._length:
+            worth |= {min(one, self._length - self._scores[side]) for one in worth}
+        if points not in worth:
+            self._fault(
+                self._game.line,
+                f"game {self._game.number}: written is that {self._names[side]} wins {points}, which no game with the"
+                f" cube at {self._cube} is worth",
+            )
 
 
 def _fitting(legal: Sequence[Play], later: Sequence[Turn], side: int, rules: RuleSet) -> list[Play]:

@@ -178,11 +178,24 @@ def default_bot(rules: RuleSet) -> str:
         trained = network.rules
         differences[name] = sum(getattr(trained, entry.name) != getattr(rules, entry.name) for entry in fields(rules))
     if not differences:
+        baselines = ", ".join(_baselines_of(rules))
         raise BotError(
             f"no bot is shipped that can play {rules.name!r}; train one (nardy train --help) and name its file, such as"
-            f" runs/mine/bot{CHECKPOINT_SUFFIX}, or name a baseline: {', '.join(BASELINES)}"
+            f" runs/mine/bot{CHECKPOINT_SUFFIX}; to rank plays alone, name a baseline: {baselines}"
         )
     return min(differences, key=lambda name: (differences[name], name))
+
+
+def _baselines_of(rules: RuleSet) -> list[str]:
+    """The names of the baselines that can play `rules`."""
+    able = []
+    for name, entry in BASELINES.items():
+        try:
+            entry.make(rules)
+        except BotError:
+            continue
+        able.append(name)
+    return able
 
 
 def best_afterstates(

@@ -171,8 +171,14 @@ def test_of_two_bots_that_can_play_the_one_with_fewer_other_rules_is_the_default
 
 def test_without_a_shipped_bot_for_the_rules_there_is_no_default(shipped):
     shipped(["long"])
-    with pytest.raises(BotError, match="no bot is shipped that can play 'short'"):
+    with pytest.raises(BotError, match=r"no bot is shipped that can play 'short'.*: random, pips, heuristic, pubeval$"):
         default_bot(SHORT)
+
+
+def test_without_a_default_bot_only_baselines_that_can_play_are_named(shipped):
+    shipped(["short"])
+    with pytest.raises(BotError, match=r": random, pips, heuristic$"):
+        default_bot(find_rules("long-left"))
 
 
 def test_rules_that_only_bear_the_name_of_a_shipped_bot_get_no_bot_of_another_game(shipped, tmp_path):

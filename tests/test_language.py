@@ -309,7 +309,7 @@ def test_a_session_in_russian(monkeypatch, capsys, tmp_path, bot_files):
     text = (said.out + said.err).replace(path, "BOT")
     assert "партия 1: брошено: вы 4, BOT 1; вы начинаете с 4-1" in text
     assert "'13' — не по правилам (пойти на 13 при этом броске нельзя)" in text
-    assert "место 0: сейчас нельзя «взять»; можно: ход" in text
+    assert "сейчас нельзя «взять»; можно: ход" in text
     assert "бросок или удвоить>" in text
     assert "взято назад" in text
     assert "счёт: вы 0, BOT 0, матч до 3; ставка 1; партия 1, зерно 3" in text

@@ -169,7 +169,7 @@ def act(session: Session, action: Action) -> Session:
     if action.kind not in allowed(session, action.seat):
         can = ", ".join(tr(kind, context="action") for kind in allowed(session, action.seat)) or tr("nothing")
         kind = tr(action.kind, context="action")
-        raise GameError(tr("seat {seat} cannot {kind} now; it can {can}", seat=action.seat, kind=kind, can=can))
+        raise GameError(tr("you cannot {kind} now; you can {can}", kind=kind, can=can))
     following = _STEPS[action.kind](session.setup, state, action)
     return Session(session.setup, (*session.actions, action), (*session.states, following))
 

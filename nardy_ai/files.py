@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EISDIR
+from os import strerror
 from pathlib import Path
 
 from nardy_ai.errors import NardyError
@@ -13,9 +15,9 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then put it in `path`'s place in one step.
 
     Whoever reads `path` sees the old file or the new one, even after a kill or a power cut. Makes missing folders.
+    Raises OSError.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
+    temporary = _beside(path)
     try:
         write(temporary)
         with temporary.open("rb+") as file:
@@ -24,6 +26,23 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> None:
+    """Refuse a file that `replace_file` could not put in place, before long work for it. Raises OSError."""
+    temporary = _beside(path)
+    try:
+        temporary.touch()
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """The temporary file of `path`. Makes missing folders. Raises OSError where path is a folder."""
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, strerror(EISDIR), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(f".{path.name}.part")
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -136,3 +136,34 @@ def test_bots_without_chances_are_told_what_to_do(capsys):
     assert "luck left in" in printed(
         capsys, "start", "--rules", "hyper", "--bot", "pips", "--games", 36, "--no-variance-reduction", "--quiet"
     )
+
+
+@pytest.mark.parametrize("words", ["resign=mars", "game=dropped"])
+def test_positions_that_no_xgid_holds_are_rolled_out(bot_files, capsys, words):
+    position = f"start {words}"
+
+    assert answer(capsys, position, "--bot", bot_files["short"], *QUICK)["xgid"] is None
+    assert "XGID" not in printed(capsys, position, "--bot", bot_files["short"], *QUICK)
+
+
+def test_a_stake_of_dave_that_no_xgid_holds_is_rolled_out_and_evaluated(bot_files, tmp_path, capsys):
+    rules = tmp_path / "dave.toml"
+    rules.write_text('base = "short-dave"\n[match]\ncube = "arithmetic"\n', encoding="utf-8")
+
+    data = answer(capsys, "start cube=3", "--rules", rules, "--bot", bot_files["short"], "--cube", *QUICK)
+    assert main(["evaluate", "start cube=3", "--cube", "--growth", "arithmetic", "--bot", str(bot_files["short"])]) == 0
+
+    assert (data["xgid"], data["state"]["stake"]) == (None, 3)
+    assert "cube 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--save", "--svg", "--html"])
+@pytest.mark.parametrize("place", ["no-folder/x", ".", ""])
+def test_a_file_that_cannot_be_written_is_refused_before_any_game(monkeypatch, tmp_path, capsys, option, place):
+    (tmp_path / "no-folder").write_text("a file", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "_roll_out", lambda *_: pytest.fail("games were played"))
+
+    line = complaint(capsys, "rollout", "start", option, place, *QUICK)
+    assert line.startswith(f"nardy: {place}: cannot be written: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["no-folder"]

@@ -25,12 +25,12 @@ from nardy_ai.analysis.result import (
     PlayDecision,
     SideTotal,
 )
-from nardy_ai.boards import BAR, CONTRARY, HOME, Boards, finished, is_race
+from nardy_ai.boards import BAR, HOME, Boards, finished, is_race
 from nardy_ai.cube.equity import has_shipped_table
 from nardy_ai.cube.state import CubeState, state_of_position
 from nardy_ai.errors import CubeError, NardyError
 from nardy_ai.evaluators.protocol import Bot
-from nardy_ai.notation import Position, board_text, format_play, write_position
+from nardy_ai.notation import board_text, format_play, write_position, xgid_or_none
 from nardy_ai.records import (
     CubeAction,
     Fault,
@@ -345,7 +345,7 @@ def _play_decision(one: _Asked, answer: PlayAnswer, rules: RuleSet) -> PlayDecis
         side=action.side,
         position=moment.position,
         position_id=write_position(moment.position, rules),
-        xgid=_xgid(moment.position, rules),
+        xgid=xgid_or_none(moment.position, rules),
         dice=question.dice,
         phase=_phase(moment.position.board, rules, one.game.from_start and one.turn_of_side <= OPENING_TURNS),
         legal=len(moment.legal),
@@ -387,7 +387,7 @@ def _cube_decision(one: _Asked, answer: CubeAnswer, rules: RuleSet) -> CubeDecis
         side=moment.action.side,
         position=moment.position,
         position_id=write_position(moment.position, rules),
-        xgid=_xgid(moment.position, rules),
+        xgid=xgid_or_none(moment.position, rules),
         kind=one.kind,
         no_double=answer.no_double,
         double_take=answer.double_take,
@@ -405,16 +405,6 @@ def _phase(board: Boards, rules: RuleSet, is_opening: bool) -> str:
     if is_race(board[None], rules.board)[0]:
         return "bearoff" if not board[0, HOME + 1 : BAR + 1].any() else "race"
     return "opening" if is_opening else "contact"
-
-
-def _xgid(position: Position, rules: RuleSet) -> str | None:
-    """The position as XGID; None where that cannot say it."""
-    if rules.board != CONTRARY:
-        return None
-    try:
-        return write_position(position, rules, format="xgid")
-    except NardyError:
-        return None
 
 
 def _totals(names: tuple[str, str], decisions: Sequence[PlayDecision | CubeDecision]) -> tuple[SideTotal, SideTotal]:

@@ -34,10 +34,12 @@ from nardy_ai.cli.main import DONE
 from nardy_ai.cli.output import (
     add_json_argument,
     add_language_argument,
+    check_targets,
     heading,
     print_json,
     print_table,
     write_document,
+    writing,
 )
 from nardy_ai.cli.positions import add_rules_argument
 from nardy_ai.cli.stopping import INTERRUPTED, stoppable
@@ -100,10 +102,12 @@ def run(args: argparse.Namespace) -> int:
         raise NardyError(f"--workers {args.workers}: expected 1 or more")
     if not 0 <= args.close < 3:
         raise NardyError(f"--close {args.close}: expected points, 0 to 3")
+    check_targets(args.mat, args.html)
     with compile_notice():
         record, bot = _record_and_bot(args)
         if args.mat is not None:
-            save_record(Path(args.mat), record)
+            with writing(args.mat) as path:
+                save_record(path, record)
         analysis = _judged(args, record, bot)
     if args.html is not None:
         _write_page(args.html, analysis)

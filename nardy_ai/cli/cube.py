@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from nardy_ai import __version__
-from nardy_ai.boards import CONTRARY, Boards, finished, swap_sides
+from nardy_ai.boards import Boards, finished, swap_sides
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import chance_table, cumulative_chances, exclusive_chances, rounded
 from nardy_ai.cli.compile_notice import compile_notice
@@ -37,9 +37,9 @@ from nardy_ai.dice import ROLL_WEIGHTS, ROLLS
 from nardy_ai.errors import CubeError
 from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.language import marked, tr, tr_count
-from nardy_ai.notation import Position, draw_board, write_position
+from nardy_ai.notation import draw_board, write_position, xgid_or_none
 from nardy_ai.outcomes import Outcomes, ever_possible, swap
-from nardy_ai.rules import RuleSet, find_rules
+from nardy_ai.rules import find_rules
 from nardy_ai.search import MOST_PLIES
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ _WINDOWS = marked("chances to win at which the cube turns, mars as often as here
 
 def _settings_line(answer: Answer, bot: Bot) -> str:
     rules, position = bot.rules, answer.given.position
-    xgid = _xgid(position, rules)
+    xgid = xgid_or_none(position, rules)
     asked = tr(
         'nardy {version}, bot {bot}, {plies}, rules {rules}, position "{position}"',
         version=__version__,
@@ -345,7 +345,7 @@ def _data(answer: Answer, bot: Bot) -> dict[str, object]:
         "rules": rules.name,
         "given": answer.given.text,
         "position": write_position(position, rules),
-        "xgid": _xgid(position, rules),
+        "xgid": xgid_or_none(position, rules),
         "state": state_data(decision.state) | {"met": answer.table},
         "action": decision.action,
         "double": ruling.double,
@@ -393,9 +393,3 @@ def _windows_data(windows: Windows) -> dict[str, object]:
 
 def _or_null(value: float | None) -> float | None:
     return None if value is None else rounded(value)
-
-
-def _xgid(position: Position, rules: RuleSet) -> str | None:
-    stake = position.cube_value
-    can = rules.board == CONTRARY and position.playing and not position.resign_offered and not stake & (stake - 1)
-    return write_position(position, rules, format="xgid") if can else None

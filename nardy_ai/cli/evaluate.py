@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_ai import __version__
-from nardy_ai.boards import CONTRARY, Boards, finished
+from nardy_ai.boards import Boards, finished
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.chances import (
     WAYS,
@@ -59,7 +59,7 @@ from nardy_ai.evaluators.settle import settled_outcomes
 from nardy_ai.language import tr, tr_count
 from nardy_ai.movegen.generate import Afterstates, afterstates
 from nardy_ai.movegen.reference import plays
-from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position
+from nardy_ai.notation import Position, draw_board, format_play, parse_play, write_position, xgid_or_none
 from nardy_ai.outcomes import class_names, equities, final_outcomes, swap
 from nardy_ai.pruned import unpruned
 from nardy_ai.rules import RuleSet, find_rules
@@ -258,10 +258,6 @@ def _asked_position(args: argparse.Namespace, given: Given) -> Position:
     return replace(given.position, dice=dice, offer="none", resign_offered=0, ogid_state="")
 
 
-def _xgid(position: Position, rules: RuleSet) -> str | None:
-    return write_position(position, rules, format="xgid") if rules.board == CONTRARY else None
-
-
 def _print_answer(answer: Answer, bot: Bot, *, draw: bool, top: int | None) -> None:
     rules, position = bot.rules, answer.position
     print(_settings_line(answer, bot))
@@ -291,7 +287,7 @@ def _print_told(line: str, table: list[list[str]], note: str) -> None:
 def _settings_line(answer: Answer, bot: Bot) -> str:
     """All that is needed to ask again."""
     rules, position = bot.rules, answer.position
-    xgid = _xgid(position, rules)
+    xgid = xgid_or_none(position, rules)
     asked = tr(
         'nardy {version}, bot {bot}, rules {rules}, position "{position}"',
         version=__version__,
@@ -427,7 +423,7 @@ def _as_data(given: Given, answer: Answer, bot: Bot, top: int | None) -> dict[st
         "rules": rules.name,
         "given": given.text,
         "position": write_position(position, rules),
-        "xgid": _xgid(position, rules),
+        "xgid": xgid_or_none(position, rules),
         "dice": None if position.dice is None else list(position.dice),
         "finished": bool(finished(position.board[None])[0]),
     }

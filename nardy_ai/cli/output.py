@@ -5,11 +5,12 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from nardy_ai.errors import NardyError
-from nardy_ai.files import replace_text
+from nardy_ai.files import check_target, replace_text
 from nardy_ai.language import LANGUAGES, tr
 
 
@@ -40,12 +41,27 @@ def check_picture_arguments(args: argparse.Namespace, positions: int) -> None:
         raise NardyError(f"--svg draws one position, but {positions} are given; --html takes them all")
 
 
-def write_document(file: str, text: str) -> None:
-    """A text file, written whole or not at all. Raises NardyError if it cannot be."""
+@contextmanager
+def writing(file: str) -> Iterator[Path]:
+    """Where a file that the user has named is written, or looked at before. Raises NardyError if it cannot be."""
     try:
-        replace_text(Path(file), text)
+        yield Path(file)
     except OSError as error:
         raise NardyError(f"{file}: cannot be written: {error.strerror}") from error
+
+
+def check_targets(*files: str | None) -> None:
+    """Refuse files, None for none, that could not be written, before long work for them. Raises NardyError."""
+    for file in files:
+        if file is not None:
+            with writing(file) as path:
+                check_target(path)
+
+
+def write_document(file: str, text: str) -> None:
+    """A text file, written whole or not at all. Raises NardyError if it cannot be."""
+    with writing(file) as path:
+        replace_text(path, text)
 
 
 def print_json(value: object) -> None:

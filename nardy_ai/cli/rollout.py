@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from nardy_ai import __version__
-from nardy_ai.boards import CONTRARY, Boards, finished
+from nardy_ai.boards import Boards, finished
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.arguments import add_workers_argument
 from nardy_ai.cli.chances import (
@@ -40,10 +40,12 @@ from nardy_ai.cli.output import (
     add_json_argument,
     add_language_argument,
     add_picture_arguments,
+    check_targets,
     heading,
     print_json,
     print_table,
     write_document,
+    writing,
 )
 from nardy_ai.cli.positions import Given, add_dice_argument, add_rules_argument, read_dice
 from nardy_ai.cli.stopping import INTERRUPTED, stoppable
@@ -55,7 +57,7 @@ from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.language import marked, tr, tr_count
 from nardy_ai.movegen.generate import afterstates
 from nardy_ai.movegen.reference import play_named, plays
-from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position
+from nardy_ai.notation import Position, format_play, parse_play, read_position, write_position, xgid_or_none
 from nardy_ai.outcomes import class_names
 from nardy_ai.pruned import unpruned
 from nardy_ai.rollouts import (
@@ -176,6 +178,7 @@ def run(args: argparse.Namespace) -> int:
     about_cube = [*given_state_arguments(args), *(["--policy"] if args.policy is not None else [])]
     if about_cube and not with_cube:
         raise CubeError(f"{about_cube[0]} is about cube and score, which count with --cube or --cube-decision only")
+    check_targets(args.save, args.svg, args.html)
     with compile_notice():
         rules = None if args.rules is None else find_rules(args.rules)
         bot = load_bot(args.bot or default_bot(rules or find_rules("short")), rules)
@@ -186,7 +189,8 @@ def run(args: argparse.Namespace) -> int:
             asked = replace(asked, state=read_state(args, asked.given, options_of(args.rules, bot.rules)))
         report = _roll_out(args, bot, control, asked, earlier)
     if args.save is not None and report.games:
-        save_rollout(Path(args.save), report)
+        with writing(args.save) as path:
+            save_rollout(path, report)
     interrupted = report.stopped == "interrupted"
     if not report.games:
         print(
@@ -332,9 +336,10 @@ def _first_lines(asked: Asked, report: RolloutReport) -> list[str]:
     """What was asked, and all settings."""
     rules = report.rules
     text = write_position(asked.given.position, rules)
-    xgid = f", {write_position(asked.given.position, rules, format='xgid')}" if rules.board == CONTRARY else ""
+    xgid = xgid_or_none(asked.given.position, rules)
     return [
-        tr('nardy {version}, position "{position}"', version=__version__, position=text) + xgid,
+        tr('nardy {version}, position "{position}"', version=__version__, position=text)
+        + (f", {xgid}" if xgid else ""),
         f"{_settings_text(report)}; {tr(_WHY[report.stopped])}",
     ]
 
@@ -566,7 +571,7 @@ def _as_data(asked: Asked, report: RolloutReport) -> dict[str, object]:
         "rules": rules.name,
         "given": asked.given.text,
         "position": write_position(position, rules),
-        "xgid": write_position(position, rules, format="xgid") if rules.board == CONTRARY else None,
+        "xgid": xgid_or_none(position, rules),
         "dice": None if asked.dice is None else list(asked.dice),
         **asdict(report.settings),
         "state": None if report.settings.state is None else state_data(report.settings.state),

@@ -32,6 +32,7 @@ __all__ = [
     "parse_position",
     "read_position",
     "write_position",
+    "xgid_or_none",
 ]
 
 FORMATS = ("text", "xgid", "gnubg", "ogid")
@@ -90,6 +91,14 @@ def write_position(position_or_board: Position | Boards, rules: RuleSet, *, form
     if format == "ogid":
         return write_ogid(position, rules)
     return write_position_id(position.board) if bare else write_gnubg(position)
+
+
+def xgid_or_none(position: Position, rules: RuleSet) -> str | None:
+    """The position as XGID; None where that cannot say it."""
+    try:
+        return write_position(position, rules, format="xgid")
+    except NotationError:
+        return None
 
 
 def format_of(text: str) -> str:

@@ -361,6 +361,12 @@ def test_exported_match_reads_back_and_replays_to_the_same_results(name):
     ]
 
 
+def test_export_that_cannot_be_written_is_refused_before_the_first_roll(monkeypatch, capsys):
+    assert play(monkeypatch, ["quit"], "--bot", "pips", "--export", ".") == MISUSED
+    captured = capsys.readouterr()
+    assert ("cannot be written" in captured.err, captured.out) == (True, "")
+
+
 def test_unfinished_match_is_exported_on_the_way_and_at_the_end(monkeypatch, capsys):
     lines = ["24/23 13/9", "export early.mat", "", "export", "export ."]
     out = said(monkeypatch, capsys, lines, "--seed", "3", "--bot", "pips", "--no-board", "--export", "late.mat")

@@ -391,6 +391,18 @@ def test_command_refuses(arguments, reason, tmp_path, monkeypatch, capsys, torch
     assert not list(tmp_path.iterdir())
 
 
+def test_command_refuses_a_file_that_cannot_be_written_before_it_learns(
+    tmp_path, bot_files, monkeypatch, capsys, torch
+):
+    from nardy_ai.train import pruning
+
+    monkeypatch.setattr(pruning, "learn_pruning", lambda *arguments: pytest.fail("it learned"))
+    out = tmp_path / "file" / "mine.safetensors"
+    out.parent.write_bytes(b"")
+    assert main(["prune", str(bot_files["hyper"]), "--out", str(out), *FEW]) == 2
+    assert f"{out}: cannot be written" in capsys.readouterr().err
+
+
 def test_interrupted_command_leaves_an_old_file_as_it_was(tmp_path, bot_files, monkeypatch, capsys, torch):
     from nardy_ai.train import pruning
 

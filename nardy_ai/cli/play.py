@@ -14,7 +14,7 @@ from typing import Any
 
 from nardy_ai.bots import default_bot, load_bot
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.output import add_language_argument
+from nardy_ai.cli.output import add_language_argument, check_targets
 from nardy_ai.cli.session_text import READER
 from nardy_ai.cli.stopping import INTERRUPTED
 from nardy_ai.cli.table import BOT, Leave, Table, export_match, play_on, save_table
@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Play until the match is over or the player leaves."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+    check_targets(args.export)
     with compile_notice():
         table = _resumed(args) if args.resume is not None else _begun(args)
         save_table(table)

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from nardy_ai.bots import is_trained, split_at
 from nardy_ai.cli.compile_notice import compile_notice
-from nardy_ai.cli.output import add_json_argument, print_json, say
+from nardy_ai.cli.output import add_json_argument, check_targets, print_json, say
 from nardy_ai.cli.stopping import INTERRUPTED, interruptible
 from nardy_ai.errors import BotError
 from nardy_ai.resources import CHECKPOINT_SUFFIX, find_checkpoint
@@ -35,8 +35,9 @@ def run(args: argparse.Namespace) -> int:
     config = PruningConfig(**{entry.name: getattr(args, entry.name) for entry in fields(PruningConfig)})
     if split_at(args.bot)[1] is not None or not is_trained(args.bot):
         raise BotError(f"bot {args.bot!r} is no trained bot by itself; name a shipped one or a file")
-    if not args.out.endswith(CHECKPOINT_SUFFIX) or Path(args.out).is_dir():
+    if not args.out.endswith(CHECKPOINT_SUFFIX):
         raise BotError(f"--out {args.out!r}: expected a file that ends in {CHECKPOINT_SUFFIX}")
+    check_targets(args.out)
     from nardy_ai.train.pruning import PruningWatcher, with_pruning
 
     watcher = PruningWatcher()

@@ -4,8 +4,8 @@
 
 What made it comes from the bot's file; points a game from the arena (same dice for both, seats swapped, cubeless), the
 last opponent in the card's first line; PR from decisions files, which are named and not copied; errors against the
-exact solution where `--exact` asks for them. An opponent may have pairs of its own: `--against pubeval gnubg:0*100000`.
-`--luck BOT` takes luck off all points, as `nardy benchmark` does.
+exact solution where `--exact` asks for them; all with the bear-off tables, as commands play it. An opponent may have
+pairs of its own: `--against pubeval gnubg:0*100000`. `--luck BOT` takes luck off all points, as `nardy benchmark` does.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from nardy_ai.bot_file import BotFile, read_bot, save_bot
 from nardy_ai.bots import load_bot
 from nardy_ai.evaluators.exact_bot import ExactBot
 from nardy_ai.evaluators.network import Network
+from nardy_ai.evaluators.protocol import Bot
 from nardy_ai.exact.solve import load_solution
 from nardy_ai.files import replace_text
 from nardy_ai.play.against_exact import judge, sample_games
@@ -52,13 +53,13 @@ def main() -> None:
     path = CHECKPOINTS / f"{name}.safetensors"
     save_bot(path, trained.network, golden=golden_of(trained.network), card=trained.card)
     bot = read_bot(path)
-    rules = bot.network.rules
+    rules, played = bot.network.rules, load_bot(path)
     luck = luck_by(load_bot(args.luck, rules), rules) if args.luck else None
     reports = []
     for entry in args.against:
         other, _, pairs = entry.partition("*")
         report = play_pairs(
-            bot.network,
+            played,
             load_bot(other, rules),
             rules,
             find_match_options(rules.name),
@@ -71,9 +72,9 @@ def main() -> None:
         reports.append(report)
     text = card_text(name, bot, reports)
     for file in args.decisions:
-        text += decisions_text(name, bot.network, file)
+        text += decisions_text(name, played, file)
     if args.exact:
-        text += exact_text(name, bot.network)
+        text += exact_text(name, played)
     replace_text(path.with_suffix(".md"), text)
 
 
@@ -98,8 +99,8 @@ Rules `{rules}`; {best.points:+.4f} +- {best.standard_error:.4f} points a game a
 
 ## Measured
 
-The bare network on {date}: checkers only, cubeless money points; the same dice for both sides with seats swapped,
-standard error over pairs.{luck}
+As it is played without look-ahead, on {date}: checkers only, cubeless money points; the same dice for both
+sides with seats swapped, standard error over pairs.{luck}
 
 | against | points a game | standard error | games won | pairs | seed |
 | --- | --- | --- | --- | --- | --- |
@@ -196,9 +197,9 @@ def card_text(name: str, bot: BotFile, reports: list[ArenaReport]) -> str:
     )
 
 
-def decisions_text(name: str, network: Network, file: Path) -> str:
+def decisions_text(name: str, bot: Bot, file: Path) -> str:
     """What the bot loses on decisions with known answers."""
-    score = score_decisions(network, read_decisions(file, network.rules))
+    score = score_decisions(bot, read_decisions(file, bot.rules))
     source = "human matches, labelled by GNU Backgammon's 4-ply search, its\nnumbering"
     if file.resolve().parent == DECISION_SETS:
         source = "made by `nardy decisions`"
@@ -213,12 +214,12 @@ def decisions_text(name: str, network: Network, file: Path) -> str:
     )
 
 
-def exact_text(name: str, network: Network) -> str:
+def exact_text(name: str, bot: Bot) -> str:
     """How far the bot is from the exact solution, over positions as right play reaches them."""
-    rules = network.rules
+    rules = bot.rules
     exact = ExactBot(load_solution(rules))
     sample = sample_games(exact, find_match_options(rules.name), games=EXACT_GAMES, seed=1)
-    return EXACT.format(name=name, report=judge(network, exact, sample), pairs=EXACT_GAMES // 2)
+    return EXACT.format(name=name, report=judge(bot, exact, sample), pairs=EXACT_GAMES // 2)
 
 
 if __name__ == "__main__":

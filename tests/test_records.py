@@ -619,6 +619,8 @@ def test_what_the_rules_of_the_cube_forbid_is_a_fault(body, text):
         (0, "1) Doubles => 2   Takes\nWins 4 points", True),
         (0, "1) Doubles => 2   Takes\nWins 1 point", False),
         (3, "1) Doubles => 4   Takes\nWins 2 points and the match", True),
+        (0, "1) 31: 8/5 6/5   Resigns\nWins 2 points", True),
+        (0, "1) 31: 8/5 6/5   Resigns\nWins 5 points", False),
         (0, "Wins 5 points", True),
     ],
 )

@@ -47,7 +47,7 @@ def writing(file: str) -> Iterator[Path]:
     try:
         yield Path(file)
     except OSError as error:
-        raise NardyError(f"{file}: cannot be written: {error.strerror}") from error
+        raise NardyError(f"{file}: cannot be written: {error.strerror or error}") from error
 
 
 def check_targets(*files: str | None) -> None:

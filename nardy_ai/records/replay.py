@@ -297,6 +297,7 @@ class _Table:
         side = self._on_roll if self._on_roll is not None else action.side
         self._moments.append(Moment(action, row, self._position(side)))
         self._end(1 - action.side, self._game.points or max(action.level, 1) * self._cube, "resigned")
+        self._check_points()
 
     def _end(self, winner: int, points: int, ending: str) -> None:
         self._winner, self._points, self._ending = winner, points, ending
@@ -311,7 +312,7 @@ class _Table:
         if self._winner is None:
             self._end(game.winner, game.points, "resigned" if self._moments else "")
             if self._moments:
-                self._check_points(game.winner, game.points)
+                self._check_points()
             return
         most = self._length - self._scores[self._winner] if self._length else self._points
         if (game.winner, game.points) not in ((self._winner, self._points), (self._winner, min(self._points, most))):
@@ -322,16 +323,17 @@ class _Table:
             )
         self._end(self._winner, game.points, self._ending)
 
-    def _check_points(self, side: int, points: int) -> None:
-        """Say so if no game that `side` wins with the cube as it is can be worth what is written."""
+    def _check_points(self) -> None:
+        """Say so if no game that the winner wins with the cube as it is can be worth what is written."""
+        assert self._winner is not None
         worth = {int(of_class) * self._cube for of_class in class_points(self._rules) if of_class > 0}
         if self._length:
-            worth |= {min(one, self._length - self._scores[side]) for one in worth}
-        if points not in worth:
+            worth |= {min(one, self._length - self._scores[self._winner]) for one in worth}
+        if self._points not in worth:
             self._fault(
                 self._game.line,
-                f"game {self._game.number}: written is that {self._names[side]} wins {points}, which no game with the"
-                f" cube at {self._cube} is worth",
+                f"game {self._game.number}: written is that {self._names[self._winner]} wins {self._points}, which no"
+                f" game with the cube at {self._cube} is worth",
             )
 
 
